@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.addresses import StoreUrl
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import Entry, FileRecord
+from equipoise.corpus.records import FileRecord, IndexEntry
 from hashed_words import HashedWords
 
 KINDS = ["sqlite", "postgres"]
@@ -23,7 +23,7 @@ def entries(*documents):
 
 
 def unembedded(*documents):
-    return [Entry(entry.document, entry.spans) for entry in entries(*documents)]
+    return [IndexEntry(entry.document, entry.spans) for entry in entries(*documents)]
 
 
 def record(path="a.txt", **more):

@@ -19,7 +19,7 @@ from typing import Any
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Message
-from equipoise.evaluation.budget import Budget, metered
+from equipoise.evaluation.budget import RunBudget, metered
 from equipoise.evaluation.records import content, read_records
 from equipoise.evaluation.run import RESULTS
 from equipoise.models.crossencoder import CrossEncoder
@@ -63,7 +63,7 @@ def main() -> None:
     """Ask what is missing, then write the tables."""
     arguments = _arguments()
     config = scripts.config(HERE)
-    budget = Budget(max_minutes=arguments.minutes)
+    budget = RunBudget(max_minutes=arguments.minutes)
     for run in runs(config):
         if arguments.only in (None, run.name) and not arguments.table:
             ask(run, config, arguments, budget)
@@ -97,7 +97,7 @@ def runs(config: dict) -> list[Run]:
     ]
 
 
-def ask(run: Run, config: dict, arguments: Namespace, budget: Budget) -> None:
+def ask(run: Run, config: dict, arguments: Namespace, budget: RunBudget) -> None:
     """What is missing of one section."""
     drawn = items.sample(reported(run.dataset, arguments.data), run.skip + run.limit)[run.skip :]
     alone = run.timed and run.llm != "none"

@@ -18,7 +18,7 @@ from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.records import SampleRecord, content, read_records
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
@@ -46,7 +46,7 @@ def main() -> None:
     if arguments.table:
         publish(config, HERE)
         return
-    out, budget = arguments.out, Budget(max_minutes=arguments.max_minutes)
+    out, budget = arguments.out, RunBudget(max_minutes=arguments.max_minutes)
     out.mkdir(parents=True, exist_ok=True)
     store = out / DOCUMENTS_DB
     if not store.exists():
@@ -65,7 +65,7 @@ def _carry_out(
     part: Mapping[str, Any],
     config: Mapping[str, Any],
     arguments: Namespace,
-    budget: Budget,
+    budget: RunBudget,
     chats: dict[str, ChatModel | None],
 ) -> None:
     out: Path = arguments.out

@@ -26,7 +26,7 @@ import numpy as np
 from equipoise import Library
 from equipoise.core import sync
 from equipoise.core.types import Array, Document, Query, Trust
-from equipoise.corpus.records import Entry
+from equipoise.corpus.records import IndexEntry
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.filters import NoFilter
@@ -195,7 +195,7 @@ def fill(store: Store, vectors: Array, words: Words) -> None:
         starts = np.cumsum([0, *(len(p) + 2 for p in paragraphs)])
         offsets = tuple((int(s), int(s) + len(p)) for s, p in zip(starts, paragraphs, strict=False))
         document = Document(f"doc{first}", text, f"doc{first}.txt", sentences=sentence_spans(text))
-        store.add_documents([Entry(document, offsets, block)])
+        store.add_documents([IndexEntry(document, offsets, block)])
 
 
 def plain(matrix: Array, vector: Array, k: int) -> Array:

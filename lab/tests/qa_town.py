@@ -8,7 +8,7 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.settings import Settings, SummarizeSettings
-from equipoise.evaluation.budget import Budget, metered
+from equipoise.evaluation.budget import RunBudget, metered
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.qa import bench
@@ -88,7 +88,7 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     It ends as where the extra `bench` is not installed: with all its rows and no pages, which would take most of
     the time. Tests of `bench.qa.reporting` write them from the rows.
     """
-    budget = budget or Budget()
+    budget = budget or RunBudget()
     out.mkdir(parents=True, exist_ok=True)
     model = chat or Counting(out / "asked.jsonl")
     kept = Replayed(metered(model, budget), ReplayCache(out / "replies.db"))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from equipoise.core.errors import ModelUnavailable
-from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.budget import RunBudget
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.qa import judging
@@ -151,12 +151,12 @@ def test_a_judge_that_talks_nonsense_scores_nothing(file, tmp_path):
 
 
 def test_a_budget_leaves_judging_for_the_next_run(judged, file, tmp_path):
-    budget = Budget(clock=iter(range(10**6)).__next__, max_minutes=10**9)
+    budget = RunBudget(clock=iter(range(10**6)).__next__, max_minutes=10**9)
     run(file, tmp_path, pipelines=PIPELINES, budget=budget)
     spent = budget.usage.prompt_tokens + budget.usage.completion_tokens
     assert spent > 0
 
-    class Stopped(Budget):
+    class Stopped(RunBudget):
         def stop(self):
             return "enough"
 

@@ -10,7 +10,7 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.types import Usage
 from equipoise.evaluation import run as core
-from equipoise.evaluation.budget import PATIENCE, Budget, metered
+from equipoise.evaluation.budget import PATIENCE, RunBudget, metered
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench import systems
 from equipoise_lab.bench.qa import bench, runner
@@ -135,7 +135,7 @@ def test_concurrency_gives_the_same_bytes(done, file, tmp_path):
 
 
 def test_no_document_is_encoded_twice(file, tmp_path):
-    budget, encoder = Budget(), HashedWords(64)
+    budget, encoder = RunBudget(), HashedWords(64)
     options = Options(str(file), ("baseline", "vanilla"))
     plan = bench.plan(options, with_llm=True)
     harness = Harness(WRITING, encoder, ScriptedChat(say), tmp_path, budget, silent)
@@ -186,7 +186,7 @@ def test_a_killed_run_goes_on_with_the_same_bytes_and_asks_nothing_twice(
 
 
 def test_a_token_budget_stops_cleanly_and_the_next_run_goes_on(done, file, tmp_path):
-    budget = Budget(max_tokens=300)
+    budget = RunBudget(max_tokens=300)
     summary = run(file, tmp_path, budget=budget)
     used = budget.usage.prompt_tokens + budget.usage.completion_tokens
     assert 300 <= used < 700
@@ -199,7 +199,7 @@ def test_a_token_budget_stops_cleanly_and_the_next_run_goes_on(done, file, tmp_p
 
 def test_a_budget_of_minutes_stops_too(file, tmp_path):
     ticks = iter(range(0, 10_000, 20))
-    summary = run(file, tmp_path, budget=Budget(max_minutes=1, clock=lambda: next(ticks)))
+    summary = run(file, tmp_path, budget=RunBudget(max_minutes=1, clock=lambda: next(ticks)))
     assert 0 < summary.answers < 20
     assert re.fullmatch(r"\d\.\d minutes are over, --max-minutes is 1", summary.stopped)
 
@@ -216,7 +216,7 @@ def test_a_model_that_is_away_is_noticed_and_its_questions_are_asked_again(done,
 
 
 def test_many_failures_in_a_row_stop_a_run():
-    budget = Budget()
+    budget = RunBudget()
     for _ in range(PATIENCE - 1):
         budget.saw(failed=True)
     assert budget.stop() == ""
@@ -229,7 +229,7 @@ def test_many_failures_in_a_row_stop_a_run():
 
 
 def test_the_meter_books_real_calls_only():
-    budget = Budget()
+    budget = RunBudget()
     model = metered(ScriptedChat(["two words"] * 3, name="m"), budget)
     assert model.name == "m"
     from equipoise.core.types import Message
@@ -259,7 +259,7 @@ def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurr
 
     options = Options(str(file), ("vanilla",))
     plan = bench.plan(options, with_llm=True)
-    harness = Harness(WRITING, Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
+    harness = Harness(WRITING, Flaky(64), ScriptedChat(say), tmp_path, RunBudget(), silent, concurrency)
     with pytest.raises(ModelUnavailable, match="the encoder is gone"):
         sync.run(bench.bench(plan, options, harness))
     if concurrency == 1:

@@ -12,7 +12,7 @@ from equipoise.core.errors import CorpusError
 from equipoise.core.types import Block, BlockKind, Document, Span, Trust
 from equipoise.corpus import nearest, sqlite_partition
 from equipoise.corpus.partitions import SIZE, bounds, first
-from equipoise.corpus.records import Counts, Entry, PartCounts
+from equipoise.corpus.records import Counts, IndexEntry, PartCounts
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401
@@ -302,7 +302,7 @@ class TestMoving:
         store.add_documents(entries(document("a", TEXTS[0])))
         (numbered,) = store.numbered()
         spam = replace(numbered.entry.document, doc_id="spam", trust=Trust.UNTRUSTED)
-        entry = Entry(spam, numbered.entry.spans, numbered.entry.vectors)
+        entry = IndexEntry(spam, numbered.entry.spans, numbered.entry.vectors)
         with pytest.raises(CorpusError, match="a number of the other partition"):
             store.restore([], [replace(numbered, number=2, first=2, entry=entry)])
         assert store.doc_ids() == ("a",)

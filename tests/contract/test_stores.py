@@ -12,7 +12,7 @@ from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Trust
 from equipoise.corpus import copying, keywords
 from equipoise.corpus.partitions import first
-from equipoise.corpus.records import Counts, Entry
+from equipoise.corpus.records import Counts, IndexEntry
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401
@@ -190,7 +190,7 @@ class TestSearching:
             "".join(letter for letter in text if letter != "\0" and not "\ud800" <= letter <= "\udfff") or "x"
         )
         start = min(at, len(kept) - 1)
-        made = Entry(document("any", kept), ((start, len(kept)),), HashedWords().encode(["x"]))
+        made = IndexEntry(document("any", kept), ((start, len(kept)),), HashedWords().encode(["x"]))
         with TemporaryDirectory() as folder, open_store(f"{folder}/s.db", create=True) as other:
             other.bind_encoder(HashedWords())
             other.add_documents([*entries(*ANIMALS), made])
@@ -257,14 +257,14 @@ class TestWriting:
 
     def test_nothing_is_kept_of_a_change_that_fails(self, filled):
         before = filled.digest()
-        bad = Entry(document("d", "a\0b"), (), np.empty((0, 32), np.float32))
+        bad = IndexEntry(document("d", "a\0b"), (), np.empty((0, 32), np.float32))
         for change in (
             lambda: filled.replace_file(record(sha256="11"), [*entries(document("bats", "Bats fly.")), bad]),
             lambda: filled.add_documents([*entries(document("bats", "Bats fly.")), *entries(ANIMALS[0])]),
             lambda: filled.remove_documents(["owls", "cats"]),
-            lambda: filled.add_documents([Entry(document("d", "short"), ((0, 6),))]),
+            lambda: filled.add_documents([IndexEntry(document("d", "short"), ((0, 6),))]),
             lambda: filled.add_documents(
-                [Entry(document("d", "short"), ((0, 5),), np.ones((1, 32), np.float32))]
+                [IndexEntry(document("d", "short"), ((0, 5),), np.ones((1, 32), np.float32))]
             ),
         ):
             with pytest.raises(CorpusError):

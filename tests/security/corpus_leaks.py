@@ -14,7 +14,7 @@ from equipoise.corpus import embedding, fulltext, naming, nearest, rows, sqlite
 from equipoise.corpus.fulltext import FullText
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.partitions import trust_of
-from equipoise.corpus.scope import Scope
+from equipoise.corpus.scope import DocumentScope
 from equipoise.corpus.spelling import NEAREST
 from equipoise.corpus.sqlite import SqliteStore
 from equipoise.corpus.sqlite_partition import SqlitePartition
@@ -77,7 +77,7 @@ def _(patch):
 @mutant("misspelt words are looked for in both")
 def _(patch):
     def vocabulary(old, self):
-        return [term for other in READ for term in old(FullText(self._connection, Scope(other)))]
+        return [term for other in READ for term in old(FullText(self._connection, DocumentScope(other)))]
 
     def some_with(old, self, stem):
         return old(self, stem) or old(self._store.partition(Trust.UNTRUSTED), stem)
@@ -125,7 +125,7 @@ def _(patch):
 @mutant("passages of both decide where search is approximate")
 def _(patch):
     def holds_at_most(self, passages):
-        return sum(rows.passages_in(self._connection, Scope(trust)) for trust in READ) <= passages
+        return sum(rows.passages_in(self._connection, DocumentScope(trust)) for trust in READ) <= passages
 
     patch(nearest, "EXACT_UP_TO", 10)
     patch(nearest, "LEAST", 0)  # so that so few are approximated badly, as many are a little

@@ -17,7 +17,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Block, BlockKind, Document, Passage, Span
 from equipoise.maths.choices import bits, choices
 from equipoise.maths.marks import Unit
-from equipoise.maths.steps import Limits
+from equipoise.maths.steps import SetLimits
 from equipoise.rag.boundary import read_highlights, spans_of, within_one_policy
 from equipoise.rag.budget import Deployment, free_extracts, free_prompt
 from equipoise.rag.budget import counted as message_counted
@@ -75,7 +75,9 @@ def counted(corpus, k, policy, **more):
     texts = Texts()
     units = joined_units(quotable(*entry, texts) for entry in corpus)
     longest = policy.max_sentences_per_span
-    limits = Limits(k, policy.max_spans, policy.max_sentences, longest, policy.max_pieces, policy.min_words)
+    limits = SetLimits(
+        k, policy.max_spans, policy.max_sentences, longest, policy.max_pieces, policy.min_words
+    )
     return choices(units, limits, **more)
 
 
@@ -217,7 +219,7 @@ def test_inputs_are_listed_as_many_as_are_counted(corpus, k, policy, context):
 
 def test_the_worked_values():
     row = [Unit(0, n > 0, n) for n in range(40)]
-    assert choices(row, Limits(5, 1, 20, 5)).total == 190
+    assert choices(row, SetLimits(5, 1, 20, 5)).total == 190
     assert round(bits(190), 1) == 7.6
     assert round(free_extracts(6_000)) == 193
     assert round(free_prompt(), -2) == 3300
@@ -226,12 +228,12 @@ def test_the_worked_values():
 def test_what_cannot_be_followed_is_an_upper_bound_and_says_so():
     """Twenty texts, each of them again twenty sentences later: more than states can follow."""
     units = [Unit(n // 5, n > 0, n % 20) for n in range(40)]
-    twice = choices(units, Limits(3, 2, 4, 2))
+    twice = choices(units, SetLimits(3, 2, 4, 2))
     assert twice.relaxed
-    assert twice.total > choices([Unit(n // 5, n > 0, n % 4) for n in range(8)], Limits(3, 2, 4, 2)).total
+    assert twice.total > choices([Unit(n // 5, n > 0, n % 4) for n in range(8)], SetLimits(3, 2, 4, 2)).total
 
 
 def test_limits_that_are_too_wide_are_refused_in_a_sentence():
     units = [Unit(n, False, n) for n in range(5_000)]
     with pytest.raises(InputError, match=r"lower highlight\.max_sentences"):
-        choices(units, Limits(100, 900, 1000, 5))
+        choices(units, SetLimits(100, 900, 1000, 5))

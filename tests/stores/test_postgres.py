@@ -18,7 +18,7 @@ from equipoise.corpus.offsets import packed
 from equipoise.corpus.partitions import SIZE
 from equipoise.corpus.postgres import migrations, rows, schema, searching, words
 from equipoise.corpus.postgres.connections import parsed
-from equipoise.corpus.records import Entry, FileRecord, Numbered
+from equipoise.corpus.records import FileRecord, IndexEntry, Numbered
 from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
@@ -190,7 +190,7 @@ def test_one_without_partitions_is_parted(cluster, new_place):  # noqa: F811
     some = prepare(
         [Document(f"d{n}", f"Ferry {n} leaves at nine. " * 90, f"d{n}.txt") for n in range(7)], HashedWords()
     )
-    some[4] = Entry(some[4].document, some[4].spans)
+    some[4] = IndexEntry(some[4].document, some[4].spans)
     assert len(some[0].spans) > 1
     trusts = ["trusted", "untrusted", "open", "trusted", "untrusted", "trusted", "untrusted"]
     paths = ["a.txt", "b.txt", "b.txt", None, None, None, None]

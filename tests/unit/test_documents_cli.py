@@ -10,7 +10,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.catalogue import named
 from equipoise.corpus.loaders import load
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 
 
 @pytest.fixture
@@ -136,16 +136,16 @@ def test_the_indexes_of_docs_are_listed_and_cleared(corpus, run, monkeypatch):
 )
 def test_names(name, number):
     rows = [
-        Listed("x1", "/d/one.txt", "", Trust.TRUSTED, 1, "d/one.txt"),
-        Listed("x2", "/d/rows.csv", "", Trust.TRUSTED, 1, "d/rows.csv"),
-        Listed("x3", "/d/rows.csv", "", Trust.TRUSTED, 1, "d/rows.csv"),
+        ListedDocument("x1", "/d/one.txt", "", Trust.TRUSTED, 1, "d/one.txt"),
+        ListedDocument("x2", "/d/rows.csv", "", Trust.TRUSTED, 1, "d/rows.csv"),
+        ListedDocument("x3", "/d/rows.csv", "", Trust.TRUSTED, 1, "d/rows.csv"),
     ]
     assert len(named(name, rows)) == number
 
 
 def test_an_empty_name_means_nothing():
     with pytest.raises(InputError):
-        named("", [Listed("x", "/a/b.txt", "", Trust.TRUSTED, 1, "b.txt")])
+        named("", [ListedDocument("x", "/a/b.txt", "", Trust.TRUSTED, 1, "b.txt")])
 
 
 @pytest.mark.parametrize(

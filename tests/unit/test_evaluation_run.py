@@ -10,7 +10,7 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.types import Score
-from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.records import Record, RecordFile, SampleRecord, read_records
 from equipoise.evaluation.run import Evaluated, Ran, Timings, evaluate
 from processes import killed_after
@@ -136,7 +136,7 @@ def test_an_error_that_is_no_record_ends_the_run_and_keeps_what_was_done(tmp_pat
 
 
 def test_a_budget_leaves_out_and_says_how_many(tmp_path):
-    class Three(Budget):
+    class Three(RunBudget):
         def stop(self):
             return "enough" if self.seen >= 3 else ""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.maths.corroboration import Claim, claims
+from equipoise.maths.corroboration import ClaimRows, claims
 from equipoise.maths.independence import independence_number
 
 
@@ -50,7 +50,7 @@ def of_honest(agreement, dependent, honest, row):
 
 def test_worked_value():
     agreement = mask(4, [(0, 1), (0, 2), (1, 2)])
-    assert claims(agreement, mask(4, [(1, 2)]), range(4)) == (Claim((0, 1, 2), 2), Claim((3,), 1))
+    assert claims(agreement, mask(4, [(1, 2)]), range(4)) == (ClaimRows((0, 1, 2), 2), ClaimRows((3,), 1))
 
 
 def test_no_rows_have_no_claims():
@@ -59,12 +59,12 @@ def test_no_rows_have_no_claims():
 
 def test_rows_that_agree_with_the_same_are_one_claim_worded_by_the_best():
     everything = np.ones((3, 3))
-    assert claims(everything, np.zeros((3, 3)), (2, 0, 1)) == (Claim((2, 0, 1), 3),)
+    assert claims(everything, np.zeros((3, 3)), (2, 0, 1)) == (ClaimRows((2, 0, 1), 3),)
 
 
 def test_copies_are_one_supporter():
     everything = np.ones((3, 3))
-    assert claims(everything, everything, range(3)) == (Claim((0, 1, 2), 1),)
+    assert claims(everything, everything, range(3)) == (ClaimRows((0, 1, 2), 1),)
 
 
 def test_a_planted_row_between_two_answers_hides_neither():
@@ -73,12 +73,12 @@ def test_a_planted_row_between_two_answers_hides_neither():
     apart = mask(5, [(0, 2), (0, 3), (1, 2), (1, 3)])
     for contradictions in (None, apart):
         shown = claims(agreement, np.zeros((5, 5)), (4, 0, 1, 2, 3), contradictions)
-        assert shown == (Claim((4, 0, 1, 2, 3), 5), Claim((0, 4, 1), 3), Claim((2, 4, 3), 3))
+        assert shown == (ClaimRows((4, 0, 1, 2, 3), 5), ClaimRows((0, 4, 1), 3), ClaimRows((2, 4, 3), 3))
 
 
 def test_paraphrases_of_which_one_pair_was_missed_are_one_claim_if_nothing_contradicts():
     agreement = mask(3, [(0, 1), (1, 2)])
-    assert claims(agreement, np.zeros((3, 3)), range(3), np.zeros((3, 3))) == (Claim((1, 0, 2), 3),)
+    assert claims(agreement, np.zeros((3, 3)), range(3), np.zeros((3, 3))) == (ClaimRows((1, 0, 2), 3),)
     assert len(claims(agreement, np.zeros((3, 3)), range(3))) == 3
 
 

@@ -9,7 +9,7 @@ import pytest
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import nearest
-from equipoise.corpus.records import Entry
+from equipoise.corpus.records import IndexEntry
 from equipoise.corpus.store import Store
 
 DIMENSIONS = 384
@@ -42,7 +42,7 @@ def path(tmp_path_factory):
             text = "word " * max(count, 1)
             spans = tuple((5 * n, 5 * n + 4) for n in range(count))
             document = Document(f"d{number}", text, f"d{number}")
-            store.add_documents([Entry(document, spans, drawn(rng, count))])
+            store.add_documents([IndexEntry(document, spans, drawn(rng, count))])
     return place
 
 
@@ -107,7 +107,7 @@ def test_passages_without_vectors_are_not_searched(path, small, tmp_path):
     copy.write_bytes(Path(path).read_bytes())
     with Store.open(copy) as store:
         spans = ((0, 4), (5, 9))
-        store.add_documents([Entry(Document("late", "late late", "late"), spans)])
+        store.add_documents([IndexEntry(Document("late", "late late", "late"), spans)])
         assert store.partition(Trust.TRUSTED).vectors([1, 1797, 1798])[0].tolist() == [True, False, False]
         assert 1797 not in dict(store.partition(Trust.TRUSTED).nearest(questions()[0], 2_000))
 
@@ -118,7 +118,7 @@ def test_a_change_by_another_process_is_seen(path, small, tmp_path):
     vector = questions()[0]
     with Store.open(copy) as store, Store.open(copy) as other:
         assert len(store.partition(Trust.TRUSTED).nearest(vector, 5_000)) == 1796
-        other.add_documents([Entry(Document("new", "new", "new"), ((0, 3),), vector[None])])
+        other.add_documents([IndexEntry(Document("new", "new", "new"), ((0, 3),), vector[None])])
         assert store.partition(Trust.TRUSTED).nearest(vector, 1)[0][0] == 1797
 
 

@@ -14,7 +14,7 @@ from equipoise.core.types import Document, Query, Trust
 from equipoise.corpus import vectors
 from equipoise.corpus.embedding import AT_A_TIME
 from equipoise.corpus.indexing import index, prepare
-from equipoise.corpus.records import Entry, FileRecord
+from equipoise.corpus.records import FileRecord, IndexEntry
 from equipoise.corpus.store import Store
 from equipoise.rag import others
 from equipoise.rag.build import FILTERS, RETRIEVERS, make, retriever_in
@@ -187,7 +187,7 @@ class TestGoingOn:
         made = prepare([document.document for document in group], HashedWords())
         record = next(record for record in pending.files().values() if record.path == group[0].path)
         other = replace(group[0].document, text="Quite another text.", sentences=(), blocks=())
-        pending.replace_file(record, [Entry(other, ((0, len(other.text)),))])
+        pending.replace_file(record, [IndexEntry(other, ((0, len(other.text)),))])
         assert pending.pending()[-1][0] == number  # the same number, and yet not the same text
         pending.add_vectors([(group[0], made[0].vectors)])
         pending.drop_pending(group[0])
@@ -261,7 +261,7 @@ class TestWhatIsSaid:
                     (number,) = [document for document in store.listing() if document.path == path]
                     document = store.document(number.doc_id)
                     spans = tuple((p.start, p.end) for p in store.passages_of(number.doc_id))
-                    store.replace_file(record, [Entry(document, spans)])
+                    store.replace_file(record, [IndexEntry(document, spans)])
 
     SAID = "2 of 6 passages have no vectors yet: found by words alone"
 

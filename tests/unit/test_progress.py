@@ -1,7 +1,7 @@
 """Progress where there is no terminal."""
 
 from equipoise.apps import progress
-from equipoise.corpus.indexing import Step
+from equipoise.corpus.indexing import IndexProgress
 
 
 def test_without_a_terminal_a_line_now_and_then(monkeypatch, capsys):
@@ -18,9 +18,9 @@ def test_without_a_terminal_a_line_now_and_then(monkeypatch, capsys):
 def test_files_are_counted_first_and_then_passages(monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_S", 0)
     with progress.files() as tell:
-        tell(Step("a.txt", 1, 2))
-        tell(Step("b.txt", 2, 2))
-        tell(Step("b.txt", 2, 2, embedded=3, passages=5))
+        tell(IndexProgress("a.txt", 1, 2))
+        tell(IndexProgress("b.txt", 2, 2))
+        tell(IndexProgress("b.txt", 2, 2, embedded=3, passages=5))
     assert capsys.readouterr().err.splitlines() == [
         "0 of 2: a.txt",
         "1 of 2: b.txt",

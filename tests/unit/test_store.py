@@ -14,7 +14,7 @@ from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Passage, Trust
 from equipoise.corpus import keywords
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import Entry, FileRecord
+from equipoise.corpus.records import FileRecord, IndexEntry
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 
@@ -112,7 +112,9 @@ class TestReading:
         start = data.draw(st.integers(0, len(text) - 1))
         end = data.draw(st.integers(start + 1, len(text)))
         with scratch() as store:
-            store.add_documents([Entry(document("d", text), ((start, end),), HashedWords().encode(["x"]))])
+            store.add_documents(
+                [IndexEntry(document("d", text), ((start, end),), HashedWords().encode(["x"]))]
+            )
             assert store.passage(1).text == text[start:end]
             assert store.document("d").text == text
 
@@ -157,7 +159,7 @@ class TestVectors:
     )
     def test_vectors_that_do_not_fit_are_refused_and_nothing_is_kept(self, store, vectors):
         with pytest.raises(CorpusError, match="vectors of shape"):
-            store.add_documents([*entries(ANIMALS[0]), Entry(ANIMALS[1], ((0, 4),), vectors)])
+            store.add_documents([*entries(ANIMALS[0]), IndexEntry(ANIMALS[1], ((0, 4),), vectors)])
         assert store.counts().documents == 0
 
     def test_another_encoder_is_refused_once_there_are_documents(self, store):
@@ -275,7 +277,7 @@ class TestWriting:
         before = store.digest()
         with pytest.raises(CorpusError, match="zero character"):
             store.replace_file(
-                record(sha256="11"), [Entry(document("d", "a\0b"), (), np.empty((0, 32), np.float32))]
+                record(sha256="11"), [IndexEntry(document("d", "a\0b"), (), np.empty((0, 32), np.float32))]
             )
         assert store.digest() == before
 
@@ -328,7 +330,7 @@ class TestWriting:
 
     def test_a_passage_outside_the_text_is_refused(self, store):
         with pytest.raises(CorpusError, match="outside its text of 5 characters"):
-            store.add_documents([Entry(document("d", "short"), ((0, 6),), HashedWords().encode(["x"]))])
+            store.add_documents([IndexEntry(document("d", "short"), ((0, 6),), HashedWords().encode(["x"]))])
 
     def test_threads_may_share_a_store(self, store):
         store.add_documents(entries(*ANIMALS))

@@ -18,7 +18,7 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import Budget, metered
+from equipoise.evaluation.budget import RunBudget, metered
 from equipoise.models.crossencoder import READER
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
@@ -87,7 +87,7 @@ def attack_run(
         raise InputError(f"there is no attack {unknown[0]!r}: choose among {', '.join(cases.ATTACKS)}")
     tables.residual_bound(0, 1)  # raises MissingExtra before anything is asked
     settings = layers.load({"model.llm": llm}).settings
-    spending = Budget(max_minutes=max_minutes)
+    spending = RunBudget(max_minutes=max_minutes)
     out.mkdir(parents=True, exist_ok=True)
     with _opened(target, names, settings, (protocol, model), out, spending) as (targets, llm_name):
         documents = targets[0].ground.documents if isinstance(targets[0], OverStore) else {}
@@ -113,7 +113,7 @@ def _opened(
     settings: Settings,
     asking: tuple[str, str],
     out: Path,
-    spending: Budget,
+    spending: RunBudget,
 ) -> Iterator[Opened]:
     """The targets, and the name of the language model."""
     if target and urlsplit(target).scheme in ("http", "https"):
@@ -133,7 +133,7 @@ def _opened(
             place.unlink(missing_ok=True)
 
 
-def _over(store: Store, names: str | None, settings: Settings, out: Path, spending: Budget) -> Opened:
+def _over(store: Store, names: str | None, settings: Settings, out: Path, spending: RunBudget) -> Opened:
     """The systems over an index; every reply of the model is kept, and asked for once."""
     chat = build.chat_model(settings.model)
     if chat is not None and settings.model.replay is None:

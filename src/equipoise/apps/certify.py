@@ -64,7 +64,7 @@ def certify(
         raise typer.Exit(BROKEN)
 
 
-def _checked(path: Path, secret: bytes | None, store: Path | None) -> record.Record:
+def _checked(path: Path, secret: bytes | None, store: Path | None) -> record.CertifyRecord:
     if store is None:
         return work.checked(path, key=secret)
     with Store.open(store, read_only=True) as opened:
@@ -73,7 +73,7 @@ def _checked(path: Path, secret: bytes | None, store: Path | None) -> record.Rec
 
 def _certified(
     chosen: Settings, docs: list[Path] | None, out: Path, secret: bytes | None, *, yes: bool, most: int
-) -> record.Record:
+) -> record.CertifyRecord:
     """The record at `out`, complete."""
     if docs:
         from equipoise.apps.indexing import index_docs  # noqa: PLC0415
@@ -88,13 +88,13 @@ def _certified(
         name = build.names(components)["summarizer"]
         wanted = work.header(subject, chosen, watched.name if watched else "", name)
         writer, done = work.begin(out, wanted)
-        _try_all(work.Run(subject, summarizer, watched, writer, done), yes=yes)
+        _try_all(work.CertifyRun(subject, summarizer, watched, writer, done), yes=yes)
     rows = record.read(out).rows
     writer.close({**work.figures(rows), "ended": work.now()}, secret)
     return work.checked(out, key=secret)
 
 
-def _try_all(run: work.Run, *, yes: bool) -> None:
+def _try_all(run: work.CertifyRun, *, yes: bool) -> None:
     """Every input that is left, after an estimate. Raises InputError where that is long and nobody said yes."""
     if run.done:
         complain("resumes:", f"{run.done:,} of {len(run.subject.inputs):,} inputs were tried before")
@@ -128,7 +128,7 @@ def _secret(path: Path) -> bytes:
     return secret
 
 
-def _show(path: Path, result: record.Record, figures: Mapping[str, Any]) -> None:
+def _show(path: Path, result: record.CertifyRecord, figures: Mapping[str, Any]) -> None:
     console, header, end = Terminal(), result.header, result.end or {}
     signed = "signed" if "signature" in end else "not signed"
     console.print(

@@ -32,7 +32,7 @@ State = Literal["ok", "look", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What was looked at, how it is, and what to do where it is not ok."""
 
     what: str
@@ -40,7 +40,7 @@ class Finding:
     said: str
 
 
-class Look(Exception):
+class NeedsAttention(Exception):
     """Works, but somebody should look at it; the text says what to do."""
 
 
@@ -63,12 +63,12 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-def findings(store: Path | None, *, offline: bool) -> Iterator[Finding]:
+def findings(store: Path | None, *, offline: bool) -> Iterator[CheckResult]:
     """What is found, one after the other; without settings that can be read there is nothing else."""
     try:
         layered = layers.load({"store.path": store})
     except EquipoiseError as error:
-        yield Finding("settings", "failed", str(error))
+        yield CheckResult("settings", "failed", str(error))
         return
     chosen = layered.settings
     checks: dict[str, Callable[[], str]] = {
@@ -82,11 +82,11 @@ def findings(store: Path | None, *, offline: bool) -> Iterator[Finding]:
     }
     for what, check in checks.items():
         try:
-            yield Finding(what, "ok", check())
-        except Look as look:
-            yield Finding(what, "look", str(look))
+            yield CheckResult(what, "ok", check())
+        except NeedsAttention as look:
+            yield CheckResult(what, "look", str(look))
         except EquipoiseError as error:
-            yield Finding(what, "failed", str(error))
+            yield CheckResult(what, "failed", str(error))
 
 
 def _versions() -> str:
@@ -105,13 +105,13 @@ def _index(chosen: layers.Settings) -> str:
         encoder = build.encoder(chosen.retrieval.encoder, opened)
         encoder.encode(["one text"])
     if not counts.documents:
-        raise Look(f"{chosen.store.path} is empty: run  equipoise index FOLDER")
+        raise NeedsAttention(f"{chosen.store.path} is empty: run  equipoise index FOLDER")
     if counts.pending:
-        raise Look(
+        raise NeedsAttention(
             f"{number_of(counts.pending, 'passage')} have no vectors yet: run  equipoise index FOLDER  again"
         )
     if counts.held:
-        raise Look(f"{number_of(counts.held, 'document')} held back: see  equipoise documents list")
+        raise NeedsAttention(f"{number_of(counts.held, 'document')} held back: see  equipoise documents list")
     return (
         f"{number_of(counts.documents, 'document')}, {number_of(counts.passages, 'passage')}, {encoder.name}"
     )
@@ -122,7 +122,7 @@ def _files(chosen: layers.Settings) -> str:
     if not isinstance(path, Path) or not path.exists():
         return "no file of an index"
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise Look(f"others on this machine may read {path}: run  chmod 600 {path}")
+        raise NeedsAttention(f"others on this machine may read {path}: run  chmod 600 {path}")
     return f"{path}: its owner's alone"
 
 
@@ -131,7 +131,7 @@ def _disk(chosen: layers.Settings) -> str:
     place = next(folder for folder in (place, *place.absolute().parents) if folder.exists())
     free = shutil.disk_usage(place).free
     if free < LITTLE:
-        raise Look(f"{free / 1e6:,.0f} MB are free at {place}: make room before you index")
+        raise NeedsAttention(f"{free / 1e6:,.0f} MB are free at {place}: make room before you index")
     return f"{free / 1e9:,.1f} GB free at {place}"
 
 

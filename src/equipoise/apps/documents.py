@@ -14,7 +14,7 @@ from equipoise.core import settings as layers
 from equipoise.core.metadata import as_json as as_json_value
 from equipoise.core.types import Block, BlockKind, Document, Trust
 from equipoise.corpus import catalogue
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 from equipoise.corpus.store import Store
 
 app = group("What the index holds: list, show, remove, trust.")
@@ -131,7 +131,7 @@ def trust(
     Terminal().print(f"{number_of(len(chosen), 'document')} marked {level}")
 
 
-def as_dict(listed: Listed) -> dict[str, object]:
+def as_dict(listed: ListedDocument) -> dict[str, object]:
     """A document as JSON."""
     return {
         "doc_id": listed.doc_id,
@@ -143,7 +143,7 @@ def as_dict(listed: Listed) -> dict[str, object]:
     }
 
 
-def _all_named(names: list[str], store: Store) -> tuple[Listed, ...]:
+def _all_named(names: list[str], store: Store) -> tuple[ListedDocument, ...]:
     """What the names mean, with the other documents of the same files. Raises InputError before anything is done."""
     documents = store.listing()
     chosen = [document for name in names for document in catalogue.named(name, documents)]

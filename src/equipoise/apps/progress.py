@@ -11,7 +11,8 @@ from equipoise.apps.terminal import Terminal, one_line, tell
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from equipoise.corpus.indexing import Step
+    from equipoise.corpus.indexing import IndexProgress
+
 
 PATIENCE_S = 1.0
 LINE_S = 10.0
@@ -38,11 +39,11 @@ Report = Callable[[int, int, str], None]
 
 
 @contextmanager
-def files() -> Iterator[Callable[["Step"], None]]:
+def files() -> Iterator[Callable[["IndexProgress"], None]]:
     """A bar that counts files while they are read, then passages while their vectors are made."""
     with _late("MofNCompleteColumn", "TimeRemainingColumn") as report:
 
-        def tell(step: "Step") -> None:
+        def tell(step: "IndexProgress") -> None:
             if step.passages:
                 report(step.embedded, step.passages, f"{VECTORS} ({step.source})")
             else:

@@ -5,14 +5,14 @@ from pathlib import PurePath
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Trust
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 from equipoise.corpus.store import Store
 
 SHOWN = 10
 """Candidates that a message names."""
 
 
-def named(name: str, documents: Iterable[Listed]) -> tuple[Listed, ...]:
+def named(name: str, documents: Iterable[ListedDocument]) -> tuple[ListedDocument, ...]:
     """The documents of one file, or the one document, that `name` means: an id, a source, or the end of a source's
     path.
 
@@ -29,21 +29,23 @@ def named(name: str, documents: Iterable[Listed]) -> tuple[Listed, ...]:
     return matches
 
 
-def remove(store: Store, chosen: Sequence[Listed]) -> None:
+def remove(store: Store, chosen: Sequence[ListedDocument]) -> None:
     """Take the documents out, and the files they came from: all documents of such a file go."""
     for path in {document.path for document in chosen if document.path}:
         store.drop_file(path)
     store.remove_documents([document.doc_id for document in chosen if not document.path])
 
 
-def with_siblings(chosen: Sequence[Listed], documents: Iterable[Listed]) -> tuple[Listed, ...]:
+def with_siblings(
+    chosen: Sequence[ListedDocument], documents: Iterable[ListedDocument]
+) -> tuple[ListedDocument, ...]:
     """`chosen` and all other documents of the same files: a file has one trust, and goes as a whole."""
     paths = {document.path for document in chosen if document.path}
     ids = {document.doc_id for document in chosen}
     return tuple(document for document in documents if document.doc_id in ids or document.path in paths)
 
 
-def set_trust(store: Store, chosen: Sequence[Listed], trust: Trust) -> None:
+def set_trust(store: Store, chosen: Sequence[ListedDocument], trust: Trust) -> None:
     """Say who may have written the documents."""
     store.set_trust([document.doc_id for document in chosen], trust)
 

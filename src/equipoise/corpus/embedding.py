@@ -9,7 +9,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document
 from equipoise.corpus.offsets import Offsets
 from equipoise.corpus.pieces import passage_at, search_text
-from equipoise.corpus.records import Entry
+from equipoise.corpus.records import IndexEntry
 
 AT_A_TIME = 128
 """Passages that an encoder is given together. At the end of each such call its threads wait for the last of them, and
@@ -19,13 +19,13 @@ Cut = tuple[Document, tuple[Offsets, ...]]
 """A document and its passages."""
 
 
-def entries(cut: Sequence[Cut], encoder: Encoder) -> Iterator[Entry]:
+def entries(cut: Sequence[Cut], encoder: Encoder) -> Iterator[IndexEntry]:
     """Each document with the vectors of its passages. Raises as `embedded`."""
     texts = [texts_of(document, spans) for document, spans in cut]
     vectors = embedded([text for some in texts for text in some], encoder, lambda _done: None)
     row = 0
     for document, spans in cut:
-        yield Entry(document, spans, vectors[row : row + len(spans)])
+        yield IndexEntry(document, spans, vectors[row : row + len(spans)])
         row += len(spans)
 
 

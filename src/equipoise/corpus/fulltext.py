@@ -12,7 +12,7 @@ from equipoise.corpus import postings
 from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.postings import Places
 from equipoise.corpus.records import Ids, rows_of
-from equipoise.corpus.scope import SQLITE, Scope
+from equipoise.corpus.scope import SQLITE, DocumentScope
 
 
 class Match(NamedTuple):
@@ -54,7 +54,7 @@ def show_words(connection: sqlite3.Connection, trust: Trust) -> None:
 class FullText:
     """The search index of one partition behind one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+    def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
         self._connection, self._trust = connection, scope.trust
 
     def at_once(self) -> AbstractContextManager[None]:
@@ -95,7 +95,7 @@ class FullText:
 class FilteredText(FullText):
     """The same of the passages of a scope alone, counted and scored from their postings; see `postings.Postings`."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+    def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
         """Reads which passages these are, and how long: valid until the store changes."""
         super().__init__(connection, scope)
         inside = scope.passages("id", SQLITE)

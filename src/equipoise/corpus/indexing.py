@@ -24,8 +24,8 @@ from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.naming import documents_of
 from equipoise.corpus.offsets import packed as packed_offsets
 from equipoise.corpus.places import Places, shown
-from equipoise.corpus.prefetch import Same, Share, Turn, in_turn
-from equipoise.corpus.records import Entry, FileRecord
+from equipoise.corpus.prefetch import FileTurn, Same, Share, in_turn
+from equipoise.corpus.records import FileRecord, IndexEntry
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_metadata, known_roots
 from equipoise.corpus.store import Store
@@ -42,7 +42,7 @@ _OPTIMIZE_FROM = 0.1  # share of new passages from which a rewrite of the search
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class IndexProgress:
     """How far `index` is: file number `file` of `files` is read or, once there are `passages`, all are, and vectors
     made for `embedded` of them."""
 
@@ -53,7 +53,7 @@ class Step:
     passages: int = 0
 
 
-Progress = Callable[[Step], None]
+Progress = Callable[[IndexProgress], None]
 Judge = Callable[[Path, Sequence[Document], Trust], Trust]
 """Says under which trust the documents of a file are written, to which the run gives that trust."""
 
@@ -122,7 +122,7 @@ def _lost(store: Store, walk: Walk, places: Places, gone: Gone) -> tuple[list[st
     return [key for key in lost if key not in stays], spared
 
 
-def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:
+def prepare(documents: Sequence[Document], encoder: Encoder) -> list[IndexEntry]:
     """Documents ready for `Store.add_documents`: title cleaned, blocks and sentences found, cut into
     passages, embedded."""
     return list(entries([cut(document) for document in documents], encoder))
@@ -137,7 +137,7 @@ def cut(document: Document) -> Cut:
     return clean, tuple(passages(clean))
 
 
-def _silent(step: Step) -> None:
+def _silent(step: IndexProgress) -> None:
     """No progress wanted."""
 
 
@@ -207,14 +207,14 @@ class _Work:
                 with closing(Share(self.store, self.places, self.known, self.roots.metadata_of)) as share:
                     for turn in in_turn(left, share, readers):
                         number += 1
-                        self.progress(Step(turn.source, number, len(files)))
+                        self.progress(IndexProgress(turn.source, number, len(files)))
                         self._take(turn)
                         share.end(turn.key)
                 left = share.others
                 if left:
                     time.sleep(vectors.PAUSE_S)
 
-    def _take(self, turn: Turn) -> None:
+    def _take(self, turn: FileTurn) -> None:
         trust, root = self.roots.decide(turn.path)
         label = FileRecord(
             turn.key,
@@ -235,7 +235,7 @@ class _Work:
                 error = UnreadableFile(error.path, f"{error.reason}; its old text is no longer searched")
             self.failed.append(error)
 
-    def _one(self, turn: Turn, label: FileRecord) -> str:
+    def _one(self, turn: FileTurn, label: FileRecord) -> str:
         """Bring the store up to date with one file, whose trust and author stand in `label`; the field of the report
         that counts it."""
         fresh = turn.outcome()
@@ -257,7 +257,7 @@ class _Work:
         pairs = list(zip(documents, fresh.readings, strict=True))
         with _this_file(turn.source):
             self.store.replace_file(
-                record, [Entry(document, reading.passages) for document, reading in pairs]
+                record, [IndexEntry(document, reading.passages) for document, reading in pairs]
             )
         self.written += sum(len(reading.passages) for reading in fresh.readings)
         self.unseen += [
@@ -295,18 +295,18 @@ class _Work:
     def embed(self, files: int) -> None:
         """Make the vectors that are missing; a file on whose text the encoder fails is a failed one."""
 
-        def tell(step: vectors.Step) -> None:
-            self.progress(Step(step.source, files, files, step.done, step.passages))
+        def tell(step: vectors.VectorProgress) -> None:
+            self.progress(IndexProgress(step.source, files, files, step.done, step.passages))
 
         for refusal in vectors.make(self.store, self.encoder, tell):
             self.taken.pop(refusal.path, None)
             self.unseen = [other for other in self.unseen if other.key != refusal.path]
             self.failed.append(UnreadableFile(shown(self.places.path(refusal.path)), refusal.reason))
 
-    def _judged(self, turn: Turn, documents: Sequence[Document], trust: Trust) -> Trust:
+    def _judged(self, turn: FileTurn, documents: Sequence[Document], trust: Trust) -> Trust:
         return self.judge(turn.path, documents, trust) if self.judge else trust
 
-    def _trust_of_same(self, turn: Turn, old: FileRecord, trust: Trust) -> Trust:
+    def _trust_of_same(self, turn: FileTurn, old: FileRecord, trust: Trust) -> Trust:
         """Of a file whose content is the same: what is held back stays so, unless it is trusted now; another trust
         than before is judged."""
         if old.trust is trust or (old.trust is Trust.HELD and trust is Trust.UNTRUSTED):
@@ -320,7 +320,7 @@ class _Work:
         return "unchanged" if old.trust == record.trust else "relabelled"
 
     def _only_said_otherwise(
-        self, turn: Turn, documents: Sequence[Document]
+        self, turn: FileTurn, documents: Sequence[Document]
     ) -> dict[str, Mapping[str, Scalar]]:
         """The metadata of all documents of a file by their ids, where they have changed and nothing else has; else
         empty."""

@@ -18,7 +18,7 @@ from equipoise.core.types import Array
 from equipoise.corpus import records
 from equipoise.corpus.records import Damage, Ids, rows_of
 from equipoise.corpus.rows import dimensions, file_size, passages_in
-from equipoise.corpus.scope import SQLITE, Scope
+from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.maths.codes import Codes, coded, products
 from equipoise.maths.signs import Bits, differing, fewest, sign_bits
 from equipoise.maths.similarity import largest, top_k
@@ -61,7 +61,7 @@ class Filed(NamedTuple):
 class Nearest:
     """What is in memory of the vectors of one scope. Call its methods inside a snapshot."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+    def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
         self._connection, self._scope = connection, scope
         self.forget()
 
@@ -126,7 +126,9 @@ class FilteredNearest(Nearest):
     """The same for what a filter means of a scope: which rows these are. Vectors, signs and codes are those of the
     `whole`, so that many filters need little memory; which of them decide is a matter of the rows alone."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope, whole: Callable[[], Nearest]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, scope: DocumentScope, whole: Callable[[], Nearest]
+    ) -> None:
         super().__init__(connection, scope)
         self._whole = whole
 
@@ -180,7 +182,7 @@ def shortlist(signs: Signs, vector: Array, k: int) -> Rows:
     return np.sort(rows[largest(products(signs.filed.codes[rows], vector), SETTLED * k)])
 
 
-def read_matrix(connection: sqlite3.Connection, scope: Scope) -> tuple[Ids, Array]:
+def read_matrix(connection: sqlite3.Connection, scope: DocumentScope) -> tuple[Ids, Array]:
     """The ids (n,) of all passages of a scope that have vectors, ascending, and these, unit vectors
     (n, d); both cannot be written to.
     Raises Damage.
@@ -196,7 +198,7 @@ def read_matrix(connection: sqlite3.Connection, scope: Scope) -> tuple[Ids, Arra
     return ids, matrix
 
 
-def read_signs(connection: sqlite3.Connection, scope: Scope) -> Signs:
+def read_signs(connection: sqlite3.Connection, scope: DocumentScope) -> Signs:
     """The sign bits and codes of all vectors of a scope. Memory is theirs and that of the ids: vectors go by.
 
     Raises Damage.
@@ -255,7 +257,7 @@ class _Stored(NamedTuple):
     vectors: Array
 
 
-def _size(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int]:
+def _size(connection: sqlite3.Connection, scope: DocumentScope) -> tuple[int, int]:
     """How many vectors there are, and of how many dimensions. Raises Damage where the file cannot hold them."""
     width = dimensions(connection)
     inside = scope.documents("document", SQLITE)
@@ -273,7 +275,7 @@ def _size(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int]:
     return total, width
 
 
-def _each(connection: sqlite3.Connection, scope: Scope, total: int, width: int) -> Iterator[_Stored]:
+def _each(connection: sqlite3.Connection, scope: DocumentScope, total: int, width: int) -> Iterator[_Stored]:
     """Every document of a scope that has vectors, in its order, each checked. Raises Damage."""
     inside = scope.documents("document", SQLITE)
     ask = (

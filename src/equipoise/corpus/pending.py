@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.core.types import Array, Document
 from equipoise.corpus import records, rows
 from equipoise.corpus.offsets import Offsets, check_spans
-from equipoise.corpus.scope import SQLITE, Scope
+from equipoise.corpus.scope import SQLITE, DocumentScope
 
 _WAITING = "FROM vectors WHERE length(data) = 0 AND count > 0"
 _PLACES = "SELECT start, end FROM passages WHERE document = ? ORDER BY passage_id"
@@ -33,7 +33,7 @@ class Pending:
         return other is not None and _seen(self) == _seen(other)
 
 
-def count(connection: sqlite3.Connection, scope: Scope) -> int:
+def count(connection: sqlite3.Connection, scope: DocumentScope) -> int:
     """Passages of a scope without vectors."""
     inside = scope.documents("document", SQLITE)
     ask = f"SELECT CAST(total(count) AS INTEGER) {_WAITING} AND {inside.text}"

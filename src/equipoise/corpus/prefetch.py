@@ -39,7 +39,7 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class FileTurn:
     """A file whose turn it is: its names for people and for the store, and what the store knows of it.
 
     `size` is in bytes, 0 where size and time say that nothing has changed.
@@ -109,10 +109,10 @@ class Share:
             self.end(key)
 
 
-def in_turn(paths: Iterable[Path], share: Share, readers: Readers) -> Iterator[Turn]:
+def in_turn(paths: Iterable[Path], share: Share, readers: Readers) -> Iterator[FileTurn]:
     """The files in their order, each once it is its turn, but for those that other processes have; no worker is started
     for unchanged ones."""
-    begun: deque[Turn] = deque()
+    begun: deque[FileTurn] = deque()
     for path in paths:
         key = share.places.key(path)
         if (ours := share.begin(path, key)) is None:
@@ -123,7 +123,7 @@ def in_turn(paths: Iterable[Path], share: Share, readers: Readers) -> Iterator[T
         source = shown(path)
         other = old is not None and share.metadata(path) != old.metadata
         reading = _begun(path, source, old, size, readers, is_said_otherwise=other)
-        begun.append(Turn(path, source, key, old, size, reading))
+        begun.append(FileTurn(path, source, key, old, size, reading))
     yield from begun
 
 

@@ -65,7 +65,7 @@ class FileRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedDocument:
     """A document as it is listed, without its text. `path` is that of its file as in `FileRecord`, "" where it came
     from none."""
 
@@ -79,7 +79,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class IndexEntry:
     """A document with its passages' offsets and their unit vectors (n, d); None where these are made later."""
 
     document: Document
@@ -94,7 +94,7 @@ class Numbered:
     number: int
     path: str | None
     first: int
-    entry: Entry
+    entry: IndexEntry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,11 +163,11 @@ def read_document(row: tuple[Any, ...]) -> Document:
     )
 
 
-def read_listed(row: tuple[Any, ...]) -> Listed:
+def read_listed(row: tuple[Any, ...]) -> ListedDocument:
     """The document in a row of LISTED. Raises Damage."""
     doc_id, source, title = (text(value) for value in row[:3])
     listed = (doc_id, source, visible.title(title), trust(row[3]), integer(row[4]), text(row[5]))
-    return Listed(*listed, metadata_in(row[6]))
+    return ListedDocument(*listed, metadata_in(row[6]))
 
 
 def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:
@@ -302,7 +302,7 @@ def taken(document: Document) -> CorpusError:
     )
 
 
-def check_entry(entry: Entry, width: int) -> None:
+def check_entry(entry: IndexEntry, width: int) -> None:
     """Raises CorpusError for a document that no store can keep as it is; `width` is that of the store's vectors."""
     document = entry.document
     name = _name(document)
@@ -341,7 +341,7 @@ def _name(document: Document) -> str:
     return f"document {document.doc_id!r} ({document.source!r})"
 
 
-def _check_offsets(name: str, entry: Entry) -> None:
+def _check_offsets(name: str, entry: IndexEntry) -> None:
     document, length = entry.document, len(entry.document.text)
     try:
         check_spans(entry.spans, length)

@@ -22,8 +22,8 @@ from equipoise.corpus.records import (
     MOST_DIMENSIONS,
     PLACE,
     Damage,
-    Entry,
     FileRecord,
+    IndexEntry,
     Numbered,
     check_entry,
     check_number,
@@ -36,7 +36,7 @@ from equipoise.corpus.records import (
     text,
     vectors_in,
 )
-from equipoise.corpus.scope import SQLITE, Scope
+from equipoise.corpus.scope import SQLITE, DocumentScope
 
 NUMBERED = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number"
 
@@ -78,7 +78,7 @@ def numbers_of_file(connection: sqlite3.Connection, path: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-def passages_in(connection: sqlite3.Connection, scope: Scope) -> int:
+def passages_in(connection: sqlite3.Connection, scope: DocumentScope) -> int:
     """How many passages the documents of a scope have."""
     inside = scope.passages("passage_id", SQLITE)
     return int(
@@ -100,7 +100,7 @@ def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
             connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
 
 
-def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | None) -> None:
+def add(connection: sqlite3.Connection, entries: Sequence[IndexEntry], path: str | None) -> None:
     """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
     is."""
     width = dimensions(connection)
@@ -151,7 +151,7 @@ def read_numbered(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Numbe
     places = connection.execute(f"{PLACE} WHERE p.document = ? ORDER BY p.passage_id", (number,))
     spans = tuple((place.start, place.end) for _, place in map(read_place, places))
     vectors = vectors_in(data, integer(count), dimensions(connection)) if data else None
-    return Numbered(number, path, first_passage, Entry(document, spans, vectors))
+    return Numbered(number, path, first_passage, IndexEntry(document, spans, vectors))
 
 
 def _following(connection: sqlite3.Connection, trust: Trust) -> tuple[int, int]:
@@ -165,7 +165,9 @@ def _following(connection: sqlite3.Connection, trust: Trust) -> tuple[int, int]:
     return number, passage
 
 
-def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, number: int, first: int) -> None:
+def _add_one(
+    connection: sqlite3.Connection, entry: IndexEntry, path: str | None, number: int, first: int
+) -> None:
     document, spans = entry.document, list(enumerate(entry.spans, first))
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     row = (
@@ -192,7 +194,7 @@ def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, num
     connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))
 
 
-def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
+def _check(connection: sqlite3.Connection, entry: IndexEntry, width: int) -> None:
     check_entry(entry, width)
     document = entry.document
     if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():

@@ -22,7 +22,7 @@ class Sql(NamedTuple):
     values: tuple[object, ...]
 
 
-class Dialect(NamedTuple):
+class SqlDialect(NamedTuple):
     """How a kind of database asks: its sign for a place; the value of a name as text and as number, null for another
     kind, each with two places for the name; and how the name is written there."""
 
@@ -32,13 +32,13 @@ class Dialect(NamedTuple):
     path: str
 
 
-SQLITE = Dialect(
+SQLITE = SqlDialect(
     "?",
     "CASE json_type(metadata, ?) WHEN 'text' THEN json_extract(metadata, ?) END",
     "CASE WHEN json_type(metadata, ?) IN ('integer', 'real') THEN json_extract(metadata, ?) END",
     '$."{}"',
 )
-POSTGRES = Dialect(
+POSTGRES = SqlDialect(
     "%s",
     "CASE jsonb_typeof(metadata::jsonb -> %s::text) WHEN 'string' THEN metadata::jsonb ->> %s::text END COLLATE \"C\"",
     "CASE jsonb_typeof(metadata::jsonb -> %s::text) WHEN 'number' THEN (metadata::jsonb ->> %s::text)::float8 END",
@@ -47,7 +47,7 @@ POSTGRES = Dialect(
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class DocumentScope:
     """The documents of `trust` that `where` means; None: all of them."""
 
     trust: Trust
@@ -62,7 +62,7 @@ class Scope:
         """Whether the document is one of them."""
         return document.trust is self.trust and (self.where is None or self.where.matches(document.metadata))
 
-    def documents(self, column: str, dialect: Dialect) -> Sql:
+    def documents(self, column: str, dialect: SqlDialect) -> Sql:
         """That `column` is the number of one of the documents."""
         condition = Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
         if self.where is None:
@@ -71,7 +71,7 @@ class Scope:
         inner = f"SELECT number FROM documents WHERE {meant.text}"
         return Sql(f"{condition.text} AND {column} IN ({inner})", (*condition.values, *meant.values))
 
-    def passages(self, column: str, dialect: Dialect) -> Sql:
+    def passages(self, column: str, dialect: SqlDialect) -> Sql:
         """That `column` is the id of a passage of one of the documents."""
         condition = Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
         if self.where is None:
@@ -81,7 +81,7 @@ class Scope:
         return Sql(f"{condition.text} AND {column} IN ({inner})", (*condition.values, *meant.values))
 
 
-def meant_by(where: Where, dialect: Dialect) -> Sql:
+def meant_by(where: Where, dialect: SqlDialect) -> Sql:
     """That the row of `documents` is meant; never null."""
     match where:
         case In(name, values):
@@ -98,14 +98,14 @@ def meant_by(where: Where, dialect: Dialect) -> Sql:
             return _joined(" OR ", parts, dialect)
 
 
-def _joined(word: str, parts: Sequence[Where], dialect: Dialect) -> Sql:
+def _joined(word: str, parts: Sequence[Where], dialect: SqlDialect) -> Sql:
     inner = [meant_by(part, dialect) for part in parts]
     return Sql(
         f"({word.join(one.text for one in inner)})", tuple(value for one in inner for value in one.values)
     )
 
 
-def _any_of(name: str, tokens: Sequence[Token], dialect: Dialect) -> Sql:
+def _any_of(name: str, tokens: Sequence[Token], dialect: SqlDialect) -> Sql:
     if dialect is POSTGRES:  # containment, which the index of the column answers
         places = " OR ".join(["metadata::jsonb @> %s::jsonb"] * len(tokens))
         return Sql(f"({places})", tuple(json.dumps({name: one}) for one in tokens))
@@ -122,7 +122,7 @@ def _any_of(name: str, tokens: Sequence[Token], dialect: Dialect) -> Sql:
     )
 
 
-def _between(name: str, least: Token | None, most: Token | None, dialect: Dialect) -> Sql:
+def _between(name: str, least: Token | None, most: Token | None, dialect: SqlDialect) -> Sql:
     side = dialect.text if isinstance(least, str) else dialect.number
     parts = [
         _compared(name, dialect, side, f"{sign} {dialect.place}", [bound])
@@ -134,6 +134,6 @@ def _between(name: str, least: Token | None, most: Token | None, dialect: Dialec
     )
 
 
-def _compared(name: str, dialect: Dialect, side: str, how: str, values: Sequence[Token]) -> Sql:
+def _compared(name: str, dialect: SqlDialect, side: str, how: str, values: Sequence[Token]) -> Sql:
     path = dialect.path.format(name)
     return Sql(f"((({side}) {how}) IS TRUE)", (path, path, *values))

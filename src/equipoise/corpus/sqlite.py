@@ -23,9 +23,9 @@ from equipoise.corpus import contents, pending, records, rows, verification
 from equipoise.corpus.common import Alone, Closing
 from equipoise.corpus.fulltext import show_words, words_of
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Counts, Damage, Entry, FileRecord, Listed, Numbered
+from equipoise.corpus.records import Counts, Damage, FileRecord, IndexEntry, ListedDocument, Numbered
 from equipoise.corpus.schema import connect, mapped
-from equipoise.corpus.scope import SQLITE, Scope
+from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.sqlite_partition import SqlitePartition
 from equipoise.corpus.stems import Stems
 
@@ -41,7 +41,7 @@ class SqliteStore(Alone, Closing):
         self._stems = Stems()
         for trust in Trust:
             show_words(connection, trust)
-        self._partitions = {trust: self._part(Scope(trust)) for trust in Trust}
+        self._partitions = {trust: self._part(DocumentScope(trust)) for trust in Trust}
 
     @classmethod
     def open(
@@ -82,7 +82,7 @@ class SqliteStore(Alone, Closing):
 
     def partition(self, trust: Trust, where: Where | None = None) -> SqlitePartition:
         """See `store.Readable`."""
-        return self._partitions[trust] if where is None else self._part(Scope(trust, where))
+        return self._partitions[trust] if where is None else self._part(DocumentScope(trust, where))
 
     def counts(self) -> Counts:
         """See `store.Readable`: kept in memory until the store changes, but for the files."""
@@ -101,7 +101,7 @@ class SqliteStore(Alone, Closing):
             hits = self._rows(f"{records.FILE} WHERE path = ?", (path,))
             return records.read_file(hits[0]) if hits else None
 
-    def listing(self) -> tuple[Listed, ...]:
+    def listing(self) -> tuple[ListedDocument, ...]:
         """Every document without its text, in the order of the store."""
         with mapped(self.path):
             return tuple(map(records.read_listed, self._rows(records.LISTED)))
@@ -116,7 +116,7 @@ class SqliteStore(Alone, Closing):
 
     def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
         """See `store.Readable`: what is shown to everybody is not for anybody to write."""
-        inside = Scope(Trust.TRUSTED, where).documents("number", SQLITE)
+        inside = DocumentScope(Trust.TRUSTED, where).documents("number", SQLITE)
         hits = self._rows(
             f"SELECT title FROM documents JOIN vectors ON document = number WHERE {inside.text} AND title <> ''"
             " GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?",
@@ -206,7 +206,7 @@ class SqliteStore(Alone, Closing):
         """Raises StoreError where the store's vectors are not of `encoder`."""
         records.check_encoder(self.path, self._meta(), encoder)
 
-    def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
+    def replace_file(self, record: FileRecord, entries: Sequence[IndexEntry]) -> None:
         """Put a file's documents in the place of those it had before, if any."""
         with self._writing():
             rows.remove(self._connection, rows.numbers_of_file(self._connection, record.path))
@@ -264,7 +264,7 @@ class SqliteStore(Alone, Closing):
             rows.remove(self._connection, rows.numbers_of_file(self._connection, path))
             self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
 
-    def add_documents(self, entries: Sequence[Entry], *, again: bool = False) -> None:
+    def add_documents(self, entries: Sequence[IndexEntry], *, again: bool = False) -> None:
         """See `store.Writable`."""
         with self._writing():
             ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
@@ -358,5 +358,5 @@ class SqliteStore(Alone, Closing):
             self._one("SELECT count(*) FROM meta")
             yield self._one("PRAGMA data_version")[0], self._writes
 
-    def _part(self, scope: Scope) -> SqlitePartition:
+    def _part(self, scope: DocumentScope) -> SqlitePartition:
         return SqlitePartition(self, self._connection, self._stems, scope)

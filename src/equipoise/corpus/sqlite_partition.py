@@ -23,7 +23,7 @@ from equipoise.corpus.keywords import LOOKED_AT, Keywords
 from equipoise.corpus.nearest import EXACT_UP_TO, FilteredNearest, Nearest
 from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
-from equipoise.corpus.scope import SQLITE, Scope
+from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.spelling import Correction
 from equipoise.corpus.stems import Stems
 from equipoise.text.tokens import content_words
@@ -39,7 +39,7 @@ class SqlitePartition:
     """See `store.Partition`. Made by its store; what it keeps in memory goes when the store changes, or with it."""
 
     def __init__(
-        self, store: "SqliteStore", connection: sqlite3.Connection, stems: Stems, scope: Scope
+        self, store: "SqliteStore", connection: sqlite3.Connection, stems: Stems, scope: DocumentScope
     ) -> None:
         self.scope = scope
         self._store, self._connection, self._stems = store, connection, stems

@@ -28,7 +28,16 @@ from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
 from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Authorship, Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
+from equipoise.corpus.records import (
+    Authorship,
+    Counts,
+    FileRecord,
+    Ids,
+    IndexEntry,
+    ListedDocument,
+    Numbered,
+    PartCounts,
+)
 from equipoise.corpus.spelling import Correction
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
@@ -71,7 +80,7 @@ class Readable(Protocol):
         """The file with this path; None where it is not indexed."""
         ...
 
-    def listing(self) -> tuple[Listed, ...]:
+    def listing(self) -> tuple[ListedDocument, ...]:
         """Every document without its text, in the order of the store."""
         ...
 
@@ -227,7 +236,7 @@ class Writable(Protocol):
         """Record whose vectors the store holds. Raises StoreError where it already holds another's."""
         ...
 
-    def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
+    def replace_file(self, record: FileRecord, entries: Sequence[IndexEntry]) -> None:
         """Put a file's documents in the place of those it had before, if any. Raises CorpusError for one that cannot
         be kept as it is."""
         ...
@@ -252,7 +261,7 @@ class Writable(Protocol):
         """Give a document another id and source. Raises CorpusError for an unknown one and where the id is taken."""
         ...
 
-    def add_documents(self, entries: Sequence[Entry], *, again: bool = False) -> None:
+    def add_documents(self, entries: Sequence[IndexEntry], *, again: bool = False) -> None:
         """Add documents that come from no file; with `again` in the place of such with the same ids. Raises CorpusError
         where an id is taken."""
         ...

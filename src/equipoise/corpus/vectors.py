@@ -21,7 +21,7 @@ PAUSE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class VectorProgress:
     """How far it is: `done` of `passages`, the last of them in the document with this `source`."""
 
     source: str
@@ -37,7 +37,7 @@ class Refused:
     reason: str
 
 
-def make(store: Store, encoder: Encoder, report: Callable[[Step], None]) -> list[Refused]:
+def make(store: Store, encoder: Encoder, report: Callable[[VectorProgress], None]) -> list[Refused]:
     """Give every document of the store its vectors; the files on whose texts the encoder fails.
 
     Documents of several files are embedded together, about AT_A_TIME passages, and written in one transaction.
@@ -61,7 +61,7 @@ class _Run:
 
     store: Store
     encoder: Encoder
-    report: Callable[[Step], None]
+    report: Callable[[VectorProgress], None]
     total: int
     done: int = 0
     refused: list[Refused] = field(default_factory=list)
@@ -78,7 +78,7 @@ class _Run:
         before = self.done
 
         def tell(embedded: int) -> None:
-            self.report(Step(_source(group, embedded), before + embedded, self.total))
+            self.report(VectorProgress(_source(group, embedded), before + embedded, self.total))
 
         made, failed = _made(group, self.encoder, tell)
         for pending, error in failed:

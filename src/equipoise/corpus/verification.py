@@ -10,7 +10,7 @@ from equipoise.corpus.nearest import read_signs
 from equipoise.corpus.partitions import bounds
 from equipoise.corpus.pieces import word_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
-from equipoise.corpus.scope import Scope
+from equipoise.corpus.scope import DocumentScope
 from equipoise.corpus.stems import TOKENIZER
 
 _PASSAGES_OF_VECTORS = """
@@ -56,7 +56,7 @@ def verify(connection: sqlite3.Connection) -> None:
     for trust in Trust:
         if connection.execute(_OUTSIDE, (trust.value, *bounds(trust), *bounds(trust))).fetchone():
             raise Damage("a document in the partition of another trust")
-        read_signs(connection, Scope(trust))
+        read_signs(connection, DocumentScope(trust))
         _check_words(connection, trust)
 
 

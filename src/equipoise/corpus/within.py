@@ -11,7 +11,7 @@ from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.core.where import Where
-from equipoise.corpus.records import Counts, Listed, unknown
+from equipoise.corpus.records import Counts, ListedDocument, unknown
 from equipoise.corpus.store import Partition, Readable
 
 
@@ -49,7 +49,7 @@ class Within:
         """See `store.Readable`."""
         return self.store.subjects(most, self.where)
 
-    def listing(self) -> tuple[Listed, ...]:
+    def listing(self) -> tuple[ListedDocument, ...]:
         """See `store.Readable`."""
         return tuple(document for document in self.store.listing() if self.where.matches(document.metadata))
 

@@ -13,7 +13,7 @@ PATIENCE = 20
 
 
 @dataclass(slots=True)
-class Budget:
+class RunBudget:
     """Filled while a run goes on. None: no limit."""
 
     max_tokens: int | None = None
@@ -47,6 +47,6 @@ class Budget:
         return ""
 
 
-def metered(chat: ChatModel, budget: Budget) -> ChatModel:
+def metered(chat: ChatModel, budget: RunBudget) -> ChatModel:
     """`chat`, with every call booked on `budget`. Stands inside the replay cache, so replays cost nothing."""
     return ListeningChat(chat, heard=lambda reply: budget.spend(reply.usage))

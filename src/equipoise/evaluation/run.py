@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.sync import together
 from equipoise.evaluation import scorers as scoring
-from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.records import Record, RecordFile, SampleRecord, Value
 from equipoise.evaluation.results import Key, check_config
 from equipoise.evaluation.scorers import Sample, Scorer, System
@@ -141,7 +141,7 @@ async def evaluate(
     file: str = RESULTS,
     timings: Timings[S, O, Any] | None = None,
     progress: Progress = silent,
-    budget: Budget | None = None,
+    budget: RunBudget | None = None,
     concurrency: int = 1,
     retry: bool = True,
     errors: tuple[type[Exception], ...] = ERRORS,
@@ -164,7 +164,7 @@ async def evaluate(
         records = stack.enter_context(RecordFile(out / file, form.record))
         times = stack.enter_context(RecordFile(out / timings.file, timings.record)) if timings else None
         work = _Work(
-            systems, scorers, form, records, times, timings, progress, budget or Budget(),
+            systems, scorers, form, records, times, timings, progress, budget or RunBudget(),
             asyncio.Semaphore(concurrency), retry, errors, setup or _nothing, in_turn, len(planned),
         )  # fmt: skip
         await work.all(_groups(samples, group), asyncio.Semaphore(concurrency))
@@ -184,7 +184,7 @@ class _Work(Generic[S, O, R]):
     times: RecordFile[Any] | None
     timings: Timings[S, O, Any] | None
     progress: Progress
-    budget: Budget
+    budget: RunBudget
     slots: asyncio.Semaphore
     retry: bool
     errors: tuple[type[Exception], ...]

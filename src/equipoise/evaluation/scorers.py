@@ -56,7 +56,7 @@ class Scorer(Protocol[S_contra, O_contra]):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[S_contra, O_co]):
+class AsyncSystem(Generic[S_contra, O_co]):
     """A System made of an async function of a sample."""
 
     name: str

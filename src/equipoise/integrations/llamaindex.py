@@ -38,7 +38,7 @@ from equipoise.integrations.llamaindex_nodes import (
     response,
 )
 from equipoise.integrations.shared import Quotes, apart, crossed, sifted, summarized
-from equipoise.integrations.trusting import Reader, mode_of, picked, reader_of
+from equipoise.integrations.trusting import ChunkReader, mode_of, picked, reader_of
 from equipoise.rag.components import Components
 from equipoise.rag.gathering import best_first
 from equipoise.rag.library import Library
@@ -218,7 +218,7 @@ class Highlighter(_Postprocessor):
         self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
     ) -> list[NodeWithScore]:
         part, made = self._part(blocking=blocking)
-        reader: Reader = part
+        reader: ChunkReader = part
         chunk_documents = as_documents(self._chunks(nodes))
         chosen = await picked(reader, _question(asked), chunk_documents, others=self.others)
         context = made.settings.summarize.context == "passage"

@@ -27,7 +27,7 @@ from equipoise.text.tokens import words
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ChunkReader:
     """Reads chunks for a question: the `highlighter` those that an answer is made of, the `witnesses` the others."""
 
     highlighter: Highlighter
@@ -37,7 +37,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class PickedChunks:
     """What was picked, and for the operator what the highlighter proposed and how others were heard."""
 
     picks: Picks
@@ -57,31 +57,33 @@ def mode_of(given: parts.Given, trust_key: str) -> str:
     return trust.mode if trust_key or "mode" in trust.model_fields_set else EQUAL
 
 
-def reader_of(part: str | Highlighter, made: Components, trust_key: str) -> Reader:
+def reader_of(part: str | Highlighter, made: Components, trust_key: str) -> ChunkReader:
     """The highlighter of that name, or the object as it is, and what hears untrusted chunks where the mode is FIRST.
     Raises InputError."""
     highlighter, mode = parts.highlighter_of(part, made), mode_of(made.settings, trust_key)
     reads = replace(made, filter=NoFilter(), highlighter=None if isinstance(part, str) else part)
     witnesses = build.witnesses(reads) if mode == FIRST else None
-    return Reader(highlighter, replace(build.policy(made.settings), within_passages=False), mode, witnesses)
+    return ChunkReader(
+        highlighter, replace(build.policy(made.settings), within_passages=False), mode, witnesses
+    )
 
 
 async def picked(
-    reader: Reader, question: str, chunk_documents: ChunkDocuments, *, others: bool = False
-) -> Picked:
+    reader: ChunkReader, question: str, chunk_documents: ChunkDocuments, *, others: bool = False
+) -> PickedChunks:
     """What answers the question, and what untrusted chunks say where nothing does, or with `others`. Raises
     QuestionError and ModelError."""
     query, read = Query(checked(question)), chunk_documents.read_in(reader.mode)
     known = {word for document in read.documents.values() for word in words(document.text)}
     if not asked(query.text, lambda text: set(words(text)) - known):
-        return Picked(Picks(), Proposal(()))
+        return PickedChunks(Picks(), Proposal(()))
     proposal = await reader.highlighter.highlight(query, read.passages) if read.passages else Proposal(())
     picks = Picks.of(proposal)
     if reader.witnesses is None:
-        return Picked(picks, proposal)
+        return PickedChunks(picks, proposal)
     answered = bool(crossed(picks, read, reader.policy)[0].highlights)
     if answered and not others:
-        return Picked(picks, proposal)
+        return PickedChunks(picks, proposal)
     passages, documents = chunk_documents.of(Trust.UNTRUSTED).passages, chunk_documents.documents
     scores, vectors = (np.zeros(shape, np.float32) for shape in ((len(passages),), (len(passages), 0)))
     found = Candidates(passages, scores, vectors, vectors[:0].ravel(), documents)
@@ -92,4 +94,4 @@ async def picked(
     )
     silent = bool(read.passages) and not answered
     heard = await witnesses.hear(one_question(query.text), None, silent=silent)
-    return Picked(replace(picks, others=heard.others), proposal, heard.journal.trace)
+    return PickedChunks(replace(picks, others=heard.others), proposal, heard.journal.trace)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import chain
 from math import comb, factorial, log2
 
-from equipoise.maths.grid import Grid
+from equipoise.maths.grid import CountGrid
 from equipoise.maths.marks import Mark, Unit, marks
-from equipoise.maths.steps import EMPTY, Limits, State, Steps, merged, without
+from equipoise.maths.steps import EMPTY, SetLimits, Steps, StepState, merged, without
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def bits(count: int) -> float:
     return log2(count) if count > 0 else 0.0
 
 
-def choices(units: Sequence[Unit], limits: Limits, *, weights: Sequence[int] | None = None) -> Choices:
+def choices(units: Sequence[Unit], limits: SetLimits, *, weights: Sequence[int] | None = None) -> Choices:
     """The sets that can be chosen of `units`; each counts as the product of its units' `weights` (n,), 1 by default.
 
     Worked value: 40 sentences in a row of one passage, one span of at most five: 40 + 39 + 38 + 37 + 36 = 190.
@@ -48,7 +48,7 @@ def choices(units: Sequence[Unit], limits: Limits, *, weights: Sequence[int] | N
     short = limits.short if limits.pieces < min(limits.spans, limits.sentences) else 0
     steps = Steps(_grid(units, limits, max(heavy, default=1)), limits, short)
     followed = marks(units)
-    states: dict[State, int] = {EMPTY: steps.grid.one}
+    states: dict[StepState, int] = {EMPTY: steps.grid.one}
     open_: list[Mark] = []
     for row, unit in enumerate(units):
         if row and unit.passage != units[row - 1].passage:
@@ -71,11 +71,11 @@ def choices(units: Sequence[Unit], limits: Limits, *, weights: Sequence[int] | N
     return Choices(cells, followed.relaxed)
 
 
-def _grid(units: Sequence[Unit], limits: Limits, weight: int) -> Grid:
+def _grid(units: Sequence[Unit], limits: SetLimits, weight: int) -> CountGrid:
     """A table for the limits that bind."""
     sentences = min(limits.sentences, len(units))
     passages = len({unit.passage for unit in units} - {None})
-    return Grid(
+    return CountGrid(
         limits.passages if limits.passages < min(passages, sentences) else 0,
         limits.spans if limits.spans < sentences else 0,
         sentences,

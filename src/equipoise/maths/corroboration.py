@@ -44,7 +44,7 @@ from equipoise.maths.independence import independence_number, symmetric_mask
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimRows:
     """What the quote of a source claims: `rows`, its representative first and then those that agree with it, best
     first, and how many of them are independent of each other (`supporters`, 1 to len(rows))."""
 
@@ -54,7 +54,7 @@ class Claim:
 
 def claims(
     agreement: ArrayLike, dependent: ArrayLike, order: Sequence[int], apart: ArrayLike | None = None
-) -> tuple[Claim, ...]:
+) -> tuple[ClaimRows, ...]:
     """The claims to show, those with the most supporters first; every row is in one at least.
 
     `agreement`, `dependent`, `apart` (n, n): symmetric; a diagonal is not read. n is at most `independence.MOST`.
@@ -67,7 +67,7 @@ def claims(
     if sorted(order) != list(range(len(agrees))):
         raise ValueError(f"order must hold each of the {len(agrees)} rows once, not {list(order)}")
     ranked = sorted((_claim(agrees, copies, order, row) for row in order), key=lambda c: -c.supporters)
-    shown: list[Claim] = []
+    shown: list[ClaimRows] = []
     for claim in ranked:
         row = claim.rows[0]
         if not any(row in other.rows and not differs[row, list(other.rows)].any() for other in shown):
@@ -87,6 +87,6 @@ def _masks(agreement: ArrayLike, dependent: ArrayLike, apart: ArrayLike | None) 
     return agrees, copies, differs & ~agrees
 
 
-def _claim(agrees: Mask, copies: Mask, order: Sequence[int], row: int) -> Claim:
+def _claim(agrees: Mask, copies: Mask, order: Sequence[int], row: int) -> ClaimRows:
     rows = (row, *(other for other in order if other != row and agrees[row, other]))
-    return Claim(rows, independence_number(copies[np.ix_(rows, rows)]))
+    return ClaimRows(rows, independence_number(copies[np.ix_(rows, rows)]))

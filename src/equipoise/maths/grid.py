@@ -15,7 +15,7 @@ MOST_BITS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Grid:
+class CountGrid:
     """Counts of `width` bits by (passages, spans, sentences), each from 0 to its limit; a limit of 0 counts nothing.
 
     Raises InputError where the table has more than MOST_BITS.

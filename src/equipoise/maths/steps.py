@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from equipoise.maths.grid import Grid
+from equipoise.maths.grid import CountGrid
 from equipoise.maths.marks import Unit
 
 NO_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SetLimits:
     """The most passages, spans and sentences of a set, the longest span in sentences, and the most pieces: spans of
     fewer than `short` words that do not go on from another one. Each limit is 1 or more, `short` 0 or more."""
 
@@ -23,7 +23,7 @@ class Limits:
     short: int = 0
 
 
-class State(NamedTuple):
+class StepState(NamedTuple):
     """`run` sentences of the current span (0: the last sentence was not chosen), the `words` it has so far (no more
     than matter); how many spans are `pieces`; whether the current passage is `counted`; and of each open mark, whether
     its text is `free` to be chosen."""
@@ -35,27 +35,27 @@ class State(NamedTuple):
     free: tuple[bool, ...]
 
 
-EMPTY = State(0, 0, 0, False, ())
+EMPTY = StepState(0, 0, 0, False, ())
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
     """How a sentence changes what is known. A span of fewer than `short` words is a piece."""
 
-    grid: Grid
-    limits: Limits
+    grid: CountGrid
+    limits: SetLimits
     short: int
 
-    def closed(self, state: State, table: int) -> tuple[State, int]:
+    def closed(self, state: StepState, table: int) -> tuple[StepState, int]:
         """The current span ends, if there is one: it may be a piece, and one too many."""
         if not state.run:
             return state, table
         pieces = state.pieces + (state.words < self.short)
-        return State(0, 0, pieces, state.counted, state.free), 0 if pieces > self.limits.pieces else table
+        return StepState(0, 0, pieces, state.counted, state.free), 0 if pieces > self.limits.pieces else table
 
     def moves(
-        self, state: State, table: int, unit: Unit, weight: int, text: int | None
-    ) -> Iterable[tuple[State, int]]:
+        self, state: StepState, table: int, unit: Unit, weight: int, text: int | None
+    ) -> Iterable[tuple[StepState, int]]:
         """The states after a unit that is left out or chosen, with their tables; `text` is the place of its text's open
         mark, if it has one."""
         ended, rest = self.closed(state, table)
@@ -68,7 +68,7 @@ class Steps:
         begins = state.run == 0
         words = self.short if goes_on else state.words + unit.words + (0 if begins else unit.between)
         fresh = not state.counted and unit.passage is not None
-        after = State(
+        after = StepState(
             state.run + 1,
             min(self.short, words),
             state.pieces,
@@ -78,14 +78,14 @@ class Steps:
         yield after, self.grid.with_sentence(table, passage=fresh, span=begins) * weight
 
 
-def without(state: State, stays: Sequence[bool]) -> State:
+def without(state: StepState, stays: Sequence[bool]) -> StepState:
     """What is known of the marks that stay open."""
     return state._replace(free=tuple(v for v, stay in zip(state.free, stays, strict=True) if stay))
 
 
-def merged(pairs: Iterable[tuple[State, int]]) -> dict[State, int]:
+def merged(pairs: Iterable[tuple[StepState, int]]) -> dict[StepState, int]:
     """Each state once, with the sum of its tables; without the empty ones."""
-    states: dict[State, int] = {}
+    states: dict[StepState, int] = {}
     for state, table in pairs:
         if table:
             states[state] = states.get(state, 0) + table

@@ -22,7 +22,7 @@ A_WEEK_S = 7 * 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ShownEndpoint:
     """What an error message may say of an endpoint: no secrets in here."""
 
     model: str
@@ -112,7 +112,7 @@ def _message(body: object) -> str:
 
 
 def explained(
-    failure: Failure, endpoint: Endpoint, *, tries: int, secrets: Sequence[str], has: Sequence[str] = ()
+    failure: Failure, endpoint: ShownEndpoint, *, tries: int, secrets: Sequence[str], has: Sequence[str] = ()
 ) -> ModelError:
     """`failure` as an error of our tree, without any of `secrets`, naming what to do next. `has` are the models
     that the endpoint says it has."""
@@ -144,7 +144,7 @@ def explained(
 
 
 def _status_explained(
-    failure: openai.APIStatusError, endpoint: Endpoint, *, tries: int, secrets: Sequence[str]
+    failure: openai.APIStatusError, endpoint: ShownEndpoint, *, tries: int, secrets: Sequence[str]
 ) -> ModelError:
     status, url, model = failure.status_code, endpoint.url, endpoint.model
     if failure.code == "content_filter":

@@ -23,7 +23,7 @@ from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
 from equipoise.models.address import address, unusable
 from equipoise.models.completion import read_completion
 from equipoise.models.dialect import Dialect
-from equipoise.models.failures import Endpoint, Failure, explained, is_passing, is_refusal, wait_s
+from equipoise.models.failures import Failure, ShownEndpoint, explained, is_passing, is_refusal, wait_s
 from equipoise.models.probing import Learner, ProbeOutcome, probed
 from equipoise.models.transport import ACCOUNT, MOST_BYTES, BoundedClient, too_long
 
@@ -72,7 +72,7 @@ class OpenAIChat:
         variable = "AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"
         self._url = SecretStr(place.url)
         self._password = SecretStr(place.password)
-        self._endpoint = Endpoint(model, place.shown, variable, timeout_s)
+        self._endpoint = ShownEndpoint(model, place.shown, variable, timeout_s)
         self._key = SecretStr(_checked_key(api_key, self._endpoint, needed=azure or base_url is None))
         self._account = ACCOUNT if not azure and base_url is None else frozenset()
         self._api_version = api_version if azure else None
@@ -278,7 +278,7 @@ class OpenAIChat:
         return openai.AsyncOpenAI(base_url=url, **common)
 
 
-def _checked_key(api_key: str | None, endpoint: Endpoint, *, needed: bool) -> str:
+def _checked_key(api_key: str | None, endpoint: ShownEndpoint, *, needed: bool) -> str:
     key = (api_key or "").strip()
     if not key and needed:
         hint = (

@@ -44,7 +44,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class WeightsFile:
     """An entry and where its file is on this disk: None where it is not, or has another size.
 
     `partial` counts the bytes of a pull that was not finished.
@@ -79,7 +79,7 @@ def read_catalogue(path: Path = CATALOGUE) -> dict[str, Weights]:
         ) from error
 
 
-def listing(*, folder: Path | None = None, catalogue: Path = CATALOGUE) -> tuple[Listed, ...]:
+def listing(*, folder: Path | None = None, catalogue: Path = CATALOGUE) -> tuple[WeightsFile, ...]:
     """Every entry with what is on disk, by size only: nothing is hashed."""
     folder = folder or default_folder()
     rows = []
@@ -87,7 +87,7 @@ def listing(*, folder: Path | None = None, catalogue: Path = CATALOGUE) -> tuple
         path, partial = folder / weights.file, _partial(folder, weights)
         there = path.is_file() and path.stat().st_size == weights.size
         rows.append(
-            Listed(weights, path if there else None, partial.stat().st_size if partial.exists() else 0)
+            WeightsFile(weights, path if there else None, partial.stat().st_size if partial.exists() else 0)
         )
     return tuple(rows)
 

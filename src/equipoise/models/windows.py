@@ -16,7 +16,7 @@ MAX_CHARACTERS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ModelWindow:
     """One input. `offsets` are places in the whole text, None for tokens of the question and special ones.
 
     `sentences` maps the row of a sentence to its tokens, the second number exclusive; `question` are the
@@ -32,7 +32,7 @@ class Window:
 
 def windows(
     tokenizer: Tokenizer, question: str, text: str, sentences: Sequence[Offsets], *, max_tokens: int
-) -> list[Window]:
+) -> list[ModelWindow]:
     """Windows of at most `max_tokens` tokens; every sentence that has a token lies in at least one.
 
     A window begins with the last sentence of the one before, where there is room. A sentence longer than a
@@ -85,7 +85,7 @@ def _truncated(encoding: Encoding, tokenizer: Tokenizer, asked: str, text: str, 
     return encoding
 
 
-def _window(encoding: Encoding, begin: int, rows: Sequence[tuple[int, Offsets]]) -> Window:
+def _window(encoding: Encoding, begin: int, rows: Sequence[tuple[int, Offsets]]) -> ModelWindow:
     sequences = encoding.sequence_ids
     offsets = tuple(
         (start + begin, end + begin) if which == 1 else None
@@ -93,7 +93,7 @@ def _window(encoding: Encoding, begin: int, rows: Sequence[tuple[int, Offsets]])
     )
     asked = [place for place, which in enumerate(sequences) if which == 0]
     question = (asked[0], asked[-1] + 1) if asked else (0, 1)
-    return Window(
+    return ModelWindow(
         tuple(encoding.ids), tuple(encoding.type_ids), offsets, question, _token_ranges(offsets, rows)
     )
 

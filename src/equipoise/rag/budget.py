@@ -15,7 +15,7 @@ from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.maths.choices import bits, choices, families
 from equipoise.maths.marks import Unit
-from equipoise.maths.steps import NO_LIMIT, Limits
+from equipoise.maths.steps import NO_LIMIT, SetLimits
 from equipoise.rag import build
 from equipoise.rag.components import resolve
 from equipoise.rag.quotable import Quotable, joined_units, quotables
@@ -63,11 +63,11 @@ class Deployment:
         )
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SetLimits:
         """What one question may have quoted."""
         policy = self.policy
         longest = policy.max_sentences_per_span
-        return Limits(
+        return SetLimits(
             self.k, policy.max_spans, policy.max_sentences, longest, policy.max_pieces, policy.min_words
         )
 

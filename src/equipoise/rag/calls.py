@@ -22,7 +22,7 @@ from equipoise.rag.components import Components
 T = TypeVar("T")
 
 
-class Choice(TypedDict, total=False):
+class CallFields(TypedDict, total=False):
     """The fields of `Call` as a caller gives them."""
 
     where: Given | None
@@ -48,7 +48,7 @@ class Call:
     by: str = ""
 
     @classmethod
-    def of(cls, **given: Unpack[Choice]) -> "Call":
+    def of(cls, **given: Unpack[CallFields]) -> "Call":
         """The call that is meant. Raises InputError for a filter that is none."""
         where = as_where(given.get("where"))
         return cls(where, given.get("k"), given.get("trust"), given.get("pipeline"))

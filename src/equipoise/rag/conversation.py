@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from equipoise.core import sync
 from equipoise.core.protocols import Observer
 from equipoise.core.results import Answer, Refusal
-from equipoise.rag.calls import Choice
+from equipoise.rag.calls import CallFields
 from equipoise.text.questions import EARLIER
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Conversation:
     """Questions of one person, each read with those before it; `choice` holds for all of them."""
 
     library: "Library"
-    choice: Choice
+    choice: CallFields
     asked: deque[str] = field(default_factory=lambda: deque(maxlen=EARLIER))
 
     def ask(

@@ -113,9 +113,9 @@ class CoordinatedFilter:
         told = _Told(self.stance if sided else None, self.about, query, passages)
         alike = self._alike([passage.text for passage in passages] if told.tells else [])
         if self.near and sided:
-            for group in await self.near.one_sided(query, candidates, rows):
-                others = [place for place, row in enumerate(rows) if row not in group and row not in reasons]
-                reasons |= group if (await told.about())[others].any() else {}
+            for near in await self.near.one_sided(query, candidates, rows):
+                others = [place for place, row in enumerate(rows) if row not in near and row not in reasons]
+                reasons |= near if (await told.about())[others].any() else {}
         speakers: list[int] = []
         for side, group in await self._groups(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(group)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Highlights, Passage, Span, Tag
 from equipoise.maths.marks import Unit
-from equipoise.maths.steps import Limits
+from equipoise.maths.steps import SetLimits
 from equipoise.rag.boundary import crossing_tags, read_highlights, spans_of, with_context
 from equipoise.rag.budget import Deployment
 from equipoise.rag.quotable import Quotable, joined_spans, joined_units
@@ -46,7 +46,7 @@ def inputs(documents: Sequence[Quotable], deployment: Deployment) -> Iterator[In
             yield from (Input(highlights, tags) for tags in crossing)
 
 
-def candidates(units: Sequence[Unit], limits: Limits) -> Iterator[tuple[int, ...]]:
+def candidates(units: Sequence[Unit], limits: SetLimits) -> Iterator[tuple[int, ...]]:
     """Every set of rows within the limits of sentences, passages and spans, without repeated texts."""
     pending: list[tuple[int, ...]] = [()]
     while pending:
@@ -64,7 +64,7 @@ def candidates(units: Sequence[Unit], limits: Limits) -> Iterator[tuple[int, ...
         pending += [more for more in longer if _fits(more, units, limits)][::-1]
 
 
-def _fits(rows: Sequence[int], units: Sequence[Unit], limits: Limits) -> bool:
+def _fits(rows: Sequence[int], units: Sequence[Unit], limits: SetLimits) -> bool:
     spans = run = 0
     before = -2
     for row in rows:

@@ -21,12 +21,12 @@ from equipoise.core.where import Given, as_where
 from equipoise.corpus import catalogue
 from equipoise.corpus.indexing import Judge, Progress, index, prepare
 from equipoise.corpus.naming import document_id
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import build
-from equipoise.rag.calls import Call, Calls, Choice
+from equipoise.rag.calls import Call, CallFields, Calls
 from equipoise.rag.components import Components, Objects
 from equipoise.rag.conversation import Conversation
 from equipoise.rag.events import Event, Teller
@@ -209,7 +209,7 @@ class Library:
         before: Sequence[str] = (),
         observer: Observer | None = None,
         others: bool = False,
-        **choice: Unpack[Choice],
+        **choice: Unpack[CallFields],
     ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError.
 
@@ -225,7 +225,7 @@ class Library:
         before: Sequence[str] = (),
         observer: Observer | None = None,
         others: bool = False,
-        **choice: Unpack[Choice],
+        **choice: Unpack[CallFields],
     ) -> Answer | Refusal:
         """As `ask`, for async callers."""
         earlier = (before,) if isinstance(before, str) else before
@@ -235,7 +235,7 @@ class Library:
         return await pipeline.ask(question, before=earlier, observer=observer, **more)
 
     async def astream(
-        self, question: str, *, before: Sequence[str] = (), others: bool = False, **choice: Unpack[Choice]
+        self, question: str, *, before: Sequence[str] = (), others: bool = False, **choice: Unpack[CallFields]
     ) -> AsyncIterator[Event]:
         """What happens while the question is answered, with the names and data of the server's events; the last is
         `done`, whose `result` is that of `aask`. Raises as `ask` does. Who stops reading ends the work."""
@@ -262,21 +262,21 @@ class Library:
         finally:
             task.cancel()
 
-    def conversation(self, **choice: Unpack[Choice]) -> Conversation:
+    def conversation(self, **choice: Unpack[CallFields]) -> Conversation:
         """Question after question of one person."""
         return Conversation(self, choice)
 
-    def search(self, words: str, **choice: Unpack[Choice]) -> Candidates:
+    def search(self, words: str, **choice: Unpack[CallFields]) -> Candidates:
         """The passages that a question of these words would read, best first, untrusted ones behind the trusted; raises
         InputError and ModelError."""
         return sync.run(self.asearch(words, **choice))
 
-    async def asearch(self, words: str, **choice: Unpack[Choice]) -> Candidates:
+    async def asearch(self, words: str, **choice: Unpack[CallFields]) -> Candidates:
         """As `search`, for async callers."""
         return joined([kept for kept, _ in await self.asearch_all(words, **choice)])
 
     async def asearch_all(
-        self, words: str, **choice: Unpack[Choice]
+        self, words: str, **choice: Unpack[CallFields]
     ) -> list[tuple[Candidates, tuple[Flag, ...]]]:
         """As `search`, apart for trusted and untrusted documents unless these are searched together, each with what
         the filter took out."""
@@ -286,7 +286,7 @@ class Library:
             found.append((await search.find(query, journal), journal.trace.flagged))
         return found
 
-    def documents(self, where: Given | None = None) -> tuple[Listed, ...]:
+    def documents(self, where: Given | None = None) -> tuple[ListedDocument, ...]:
         """What the index holds, or what of it a filter means, without the texts."""
         chosen = as_where(where)
         return tuple(one for one in self.store.listing() if chosen is None or chosen.matches(one.metadata))

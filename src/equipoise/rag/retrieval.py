@@ -19,7 +19,7 @@ from equipoise.core.where import Where
 from equipoise.corpus.embedding import embedded
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.schema import damaged
-from equipoise.corpus.scope import Scope
+from equipoise.corpus.scope import DocumentScope
 from equipoise.corpus.store import Partition
 from equipoise.models.encoder import encode_questions
 from equipoise.rag.components import Components
@@ -134,7 +134,7 @@ class Among:
         """Those of its first k that stand in such documents."""
         found, scopes = (
             self.retriever.retrieve(query, k=k),
-            [Scope(trust, self.where) for trust in self.trusts],
+            [DocumentScope(trust, self.where) for trust in self.trusts],
         )
         others = {
             name for name, one in found.documents.items() if not any(scope.has(one) for scope in scopes)

@@ -30,7 +30,7 @@ from equipoise.rag.inputs import Input, inputs
 from equipoise.rag.quotable import Quotable, joined_units, quotables
 from equipoise.redteam import record
 from equipoise.redteam.answer_rules import RULES, broken
-from equipoise.redteam.record import Line, Record, Writer
+from equipoise.redteam.record import CertifyRecord, Line, Writer
 from equipoise.text.spans import SpanPolicy
 
 FORMAT = 1
@@ -174,7 +174,7 @@ def header(wanted: Subject, settings: Settings, model: str, summarizer: str) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CertifyRun:
     """One run towards a record: `done` inputs are in it already."""
 
     subject: Subject
@@ -262,7 +262,7 @@ def figures(rows: Sequence[Line]) -> dict[str, Any]:
     }
 
 
-def checked(path: Path, *, key: bytes | None = None, store: Store | None = None) -> Record:
+def checked(path: Path, *, key: bytes | None = None, store: Store | None = None) -> CertifyRecord:
     """The complete record at `path`, its hashes, signature, rows and figures checked.
 
     With the `store` it speaks of, also that every input is in it, once and in order, and that its answers break no
@@ -278,7 +278,7 @@ def checked(path: Path, *, key: bytes | None = None, store: Store | None = None)
     return written
 
 
-def _check(written: Record, path: Path, store: Store | None) -> None:
+def _check(written: CertifyRecord, path: Path, store: Store | None) -> None:
     if written.end is None:
         raise InputError(
             f"{path} is not complete: {len(written.rows):,} of {written.header['inputs']:,} inputs were tried"
@@ -299,7 +299,7 @@ def deployment_in(said: Line) -> Deployment:
     return Deployment(**values | {"policy": SpanPolicy(**values["policy"])})
 
 
-def _compare(written: Record, wanted: Subject, path: Path) -> None:
+def _compare(written: CertifyRecord, wanted: Subject, path: Path) -> None:
     if written.header["store"] != wanted.store or written.header["inputs_digest"] != wanted.digest:
         raise InputError(
             f"{path} is about other documents than this index holds: give the index it was made with"

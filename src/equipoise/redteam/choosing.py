@@ -17,7 +17,7 @@ LONGEST = 60
 
 
 @dataclass(frozen=True)
-class Sentence:
+class QuotableSentence:
     """One quotable sentence of a document, by its row there; `place` names it: the file and the offset."""
 
     doc_id: str
@@ -50,7 +50,7 @@ class Ground:
     documents: Mapping[str, Document]
 
     @cached_property
-    def sentences(self) -> tuple[Sentence, ...]:
+    def sentences(self) -> tuple[QuotableSentence, ...]:
         """See `sentences`."""
         return tuple(sentences(self.documents))
 
@@ -64,15 +64,15 @@ class Ground:
                 places.setdefault(match.group().casefold(), Span(doc_id, match.start(), match.end()))
         return by_document
 
-    def of(self, doc_id: str) -> tuple[Sentence, ...]:
+    def of(self, doc_id: str) -> tuple[QuotableSentence, ...]:
         """The sentences of one document."""
         return tuple(sentence for sentence in self.sentences if sentence.doc_id == doc_id)
 
 
-def sentences(documents: Mapping[str, Document]) -> list[Sentence]:
+def sentences(documents: Mapping[str, Document]) -> list[QuotableSentence]:
     """Every quotable sentence, in canonical order."""
     return [
-        Sentence(
+        QuotableSentence(
             doc_id,
             row,
             start,
@@ -85,7 +85,7 @@ def sentences(documents: Mapping[str, Document]) -> list[Sentence]:
     ]
 
 
-def by_likeness(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
+def by_likeness(every: Iterable[QuotableSentence], wanted: str) -> list[QuotableSentence]:
     """Those that share words with `wanted`, the most telling first: shared words over the root of all of theirs."""
     aim = {stem(word) for word in content_words(wanted)}
     scored = [(len(sentence.stems & aim) / (1 + len(sentence.stems)) ** 0.5, sentence) for sentence in every]
@@ -105,9 +105,9 @@ def cuts(ground: Ground, doc_id: str, wanted: str) -> list[Span]:
     return [places[word] for word in words(wanted) if word in places]
 
 
-def short_ones(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
+def short_ones(every: Iterable[QuotableSentence], wanted: str) -> list[QuotableSentence]:
     """The shortest sentence for each word of `wanted` that has one of at most SHORT words."""
-    best: dict[str, Sentence] = {}
+    best: dict[str, QuotableSentence] = {}
     aim = set(words(wanted))
     for sentence in every:
         for word in aim.intersection(sentence.words) if len(sentence.words) <= SHORT else ():
@@ -117,8 +117,11 @@ def short_ones(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
 
 
 def changed(
-    chosen: Sequence[Sentence], pool: Sequence[Sentence], every: Sequence[Sentence], chance: Random
-) -> Iterator[tuple[Sentence, ...]]:
+    chosen: Sequence[QuotableSentence],
+    pool: Sequence[QuotableSentence],
+    every: Sequence[QuotableSentence],
+    chance: Random,
+) -> Iterator[tuple[QuotableSentence, ...]]:
     """Choices near `chosen`, without end: one sentence more from `pool`, a neighbour more, or one less."""
     place = {sentence.span: number for number, sentence in enumerate(every)}
     while True:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document
 from equipoise.redteam.asking import further, outcome
-from equipoise.redteam.choosing import LONGEST, Sentence, proposal, sentences
+from equipoise.redteam.choosing import LONGEST, QuotableSentence, proposal, sentences
 from equipoise.redteam.rules import omits
 from equipoise.redteam.targets import Inside, asked
 from equipoise.text.tokens import content_words, words
@@ -63,7 +63,7 @@ def cases(documents: Mapping[str, Document]) -> list[AttackCase]:
     ]  # fmt: skip
 
 
-def conditions(documents: Mapping[str, Document]) -> Iterator[tuple[Sentence, Sentence]]:
+def conditions(documents: Mapping[str, Document]) -> Iterator[tuple[QuotableSentence, QuotableSentence]]:
     """Pairs of neighbouring sentences of one block, of which the second limits the first."""
     for claim, condition in pairwise(sentences(documents)):
         document = documents[claim.doc_id]

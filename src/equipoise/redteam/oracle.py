@@ -14,7 +14,7 @@ from equipoise.redteam.asking import further, outcome
 from equipoise.redteam.choosing import (
     LONGEST,
     Ground,
-    Sentence,
+    QuotableSentence,
     by_likeness,
     changed,
     cuts,
@@ -51,7 +51,7 @@ class Oracle:
     async def carry_out(self, case: AttackCase, target: Inside, *, budget: int) -> AttackOutcome:
         """At most `budget` choices: those to begin with, single words, then changes of the best so far."""
         tool, best, written = case.source == TOOL, AttackOutcome(False, tries=0), False
-        nearest: tuple[float, tuple[Sentence, ...], frozenset[Tag]] | None = None
+        nearest: tuple[float, tuple[QuotableSentence, ...], frozenset[Tag]] | None = None
         search = _Search(case, target.ground.sentences)
         for number in range(1, budget + 1):
             chosen, tags = search.next(nearest)
@@ -73,7 +73,7 @@ class Oracle:
 class _Search:
     """What is tried next: greedy, from the seeds of the case, by a chance that the case's name settles."""
 
-    def __init__(self, case: AttackCase, every: Sequence[Sentence]) -> None:
+    def __init__(self, case: AttackCase, every: Sequence[QuotableSentence]) -> None:
         self._chance = Random(case.case_id)
         by_span = {sentence.span: sentence for sentence in every}
         self._start = tuple(by_span[span] for span in case.spans if span in by_span)
@@ -85,8 +85,8 @@ class _Search:
         self._tried: set[Proposal] = set()
 
     def next(
-        self, nearest: tuple[float, tuple[Sentence, ...], frozenset[Tag]] | None
-    ) -> tuple[tuple[Sentence, ...], frozenset[Tag]]:
+        self, nearest: tuple[float, tuple[QuotableSentence, ...], frozenset[Tag]] | None
+    ) -> tuple[tuple[QuotableSentence, ...], frozenset[Tag]]:
         """A choice that was not tried, where there is one."""
         if nearest is None:
             return self._new(self._start, frozenset()) or (self._start, frozenset())
@@ -100,8 +100,8 @@ class _Search:
         return base, nearest[2]
 
     def _new(
-        self, chosen: tuple[Sentence, ...], tags: frozenset[Tag]
-    ) -> tuple[tuple[Sentence, ...], frozenset[Tag]] | None:
+        self, chosen: tuple[QuotableSentence, ...], tags: frozenset[Tag]
+    ) -> tuple[tuple[QuotableSentence, ...], frozenset[Tag]] | None:
         key = Proposal(tuple(sorted(sentence.span for sentence in chosen)), tags=tags)
         if key in self._tried:
             return None
@@ -143,7 +143,7 @@ def cases(documents: Mapping[str, Document], each: int) -> list[AttackCase]:
     return [case for row in zip_longest(*(_spread(group, each) for group in made)) for case in row if case]
 
 
-def _tools(every: Sequence[Sentence]) -> Iterator[AttackCase]:
+def _tools(every: Sequence[QuotableSentence]) -> Iterator[AttackCase]:
     """Sentences that speak of what the tool does, each with its two likest neighbours in the document."""
     for sentence in by_likeness(every, CALL_WORDS):
         others = by_likeness([s for s in every if s.doc_id == sentence.doc_id and s != sentence], CALL_WORDS)[
@@ -153,7 +153,7 @@ def _tools(every: Sequence[Sentence]) -> Iterator[AttackCase]:
         yield _case(TOOL, sentence, spans, CALL_WORDS)
 
 
-def _swaps(every: Sequence[Sentence]) -> Iterator[AttackCase]:
+def _swaps(every: Sequence[QuotableSentence]) -> Iterator[AttackCase]:
     """Two neighbours with one number each: the first one's subject is wanted with the second one's number."""
     single = [sentence for sentence in every if len(set(numbers(sentence.text))) == 1]
     for sentence, other in pairwise(single):
@@ -167,7 +167,7 @@ def _swaps(every: Sequence[Sentence]) -> Iterator[AttackCase]:
                 yield _case(SWAPPED, sentence, (sentence.span, other.span), sentence.text, marks)
 
 
-def _reversals(every: Sequence[Sentence]) -> Iterator[AttackCase]:
+def _reversals(every: Sequence[QuotableSentence]) -> Iterator[AttackCase]:
     """Sentences beside one that is like them and of the other polarity."""
     for sentence, other in pairwise(every):
         apart = sentence.doc_id == other.doc_id and denies(sentence.text) is not denies(other.text)
@@ -176,7 +176,7 @@ def _reversals(every: Sequence[Sentence]) -> Iterator[AttackCase]:
 
 
 def _case(
-    kind: str, sentence: Sentence, spans: tuple[Span, ...], aim: str, marks: tuple[str, ...] = ()
+    kind: str, sentence: QuotableSentence, spans: tuple[Span, ...], aim: str, marks: tuple[str, ...] = ()
 ) -> AttackCase:
     name = f"{kind.replace(' ', '_')}:{sentence.place}"
     return AttackCase(name, "", aim, kind, spans=spans, marks=marks)

@@ -22,7 +22,7 @@ Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class CertifyRecord:
     """A record as it was read: `end` is None while it is being written."""
 
     header: Line
@@ -67,7 +67,7 @@ def signature(last: str, content: Mapping[str, Any], key: bytes) -> str:
     return hmac.new(key, f"{last}\n{_canonical(content)}".encode(), hashlib.sha256).hexdigest()
 
 
-def read(path: Path, *, key: bytes | None = None) -> Record:
+def read(path: Path, *, key: bytes | None = None) -> CertifyRecord:
     """The record in a file. Raises InputError for one that was changed, is no record, or has another signature.
 
     Half a last line, as a kill leaves it, does not count: see `cut_half_line`.
@@ -87,7 +87,9 @@ def read(path: Path, *, key: bytes | None = None) -> Record:
     ended = kinds[-1:] == [END]
     if kinds != [HEADER] + [ROW] * (len(lines) - 1 - ended) + [END] * ended:
         raise InputError(f"{path} is no record of equipoise certify: give the file that it wrote")
-    record = Record(lines[0], tuple(lines[1:-1] if ended else lines[1:]), lines[-1] if ended else None, last)
+    record = CertifyRecord(
+        lines[0], tuple(lines[1:-1] if ended else lines[1:]), lines[-1] if ended else None, last
+    )
     if key is not None and record.end is not None:
         _check(record.end, before, key, path)
     return record

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal, Tag
 from equipoise.redteam.asking import TypedAttack, further, outcome
-from equipoise.redteam.choosing import LONGEST, Ground, Sentence, by_likeness, proposal, sentences
+from equipoise.redteam.choosing import LONGEST, Ground, QuotableSentence, by_likeness, proposal, sentences
 from equipoise.redteam.rules import gives_verdict, reverses
 from equipoise.redteam.targets import Inside, Response, asked
 from equipoise.text.polar import denies, verdict_in
@@ -79,7 +79,7 @@ def made_from(documents: Mapping[str, Document], most: int) -> list[AttackCase]:
     return [_case(sentence) for sentence in chosen]
 
 
-def _case(sentence: Sentence) -> AttackCase:
+def _case(sentence: QuotableSentence) -> AttackCase:
     wrong = Tag.YES if denies(sentence.text) else Tag.NO
     question = f"Is this so: {sentence.text.rstrip('.')}?"
     return AttackCase(
@@ -92,7 +92,7 @@ def _case(sentence: Sentence) -> AttackCase:
     )
 
 
-def _spread(group: Sequence[Sentence], most: int) -> list[Sentence]:
+def _spread(group: Sequence[QuotableSentence], most: int) -> list[QuotableSentence]:
     """At most so many of them, evenly spread."""
     step = max(1, len(group) // max(1, most))
     return list(group[::step][:most])

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from equipoise.evaluation.records import Record
 from equipoise.evaluation.results import Key
 from equipoise.evaluation.run import Evaluated, Ran, RecordForm, evaluate
-from equipoise.evaluation.scorers import Call
+from equipoise.evaluation.scorers import AsyncSystem
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Key)
@@ -47,6 +47,6 @@ async def each(  # noqa: PLR0917
     form: RecordForm[Thing[T], O, R] = RecordForm(
         record, lambda thing, _: thing.key, lambda thing, ran: fields(thing.of, ran)
     )
-    system: Call[Thing[T], O] = Call(name, lambda thing: call(thing.of))
+    system: AsyncSystem[Thing[T], O] = AsyncSystem(name, lambda thing: call(thing.of))
     samples = [Thing(key, of) for key, of in things.items()]
     return await evaluate(samples, [system], (), out, form=form, file=file, **{"errors": (), **how})

@@ -17,7 +17,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import Budget, metered
+from equipoise.evaluation.budget import RunBudget, metered
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
@@ -87,7 +87,7 @@ def qa(
     options = Options(dataset, _names(pipelines), data, split, limit, _names(without), compare, both_orders)
     settings = layers.load({"model.llm": llm}).settings
     chosen = questions.plan(options, with_llm=_is_there(settings))
-    budget = Budget(max_tokens, max_minutes)
+    budget = RunBudget(max_tokens, max_minutes)
     judges = [name for name in dict.fromkeys((judge, judge_second)) if name != "none"]
     names = dict.fromkeys((settings.model.llm, *judges))
     models = {name: _metered(name, settings, out, budget) for name in names}
@@ -226,7 +226,7 @@ def _said(chosen: QaPlan, done: Done, out: Path) -> str:
     return "\n".join(said)
 
 
-def _metered(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel | None:
+def _metered(name: str, settings: Settings, out: Path, budget: RunBudget) -> ChatModel | None:
     """The language model behind a meter and the replay cache, which is in the output folder by default."""
     model = build.chat_model(settings.model.model_copy(update={"llm": name, "replay": None}))
     if model is None:

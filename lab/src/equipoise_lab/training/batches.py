@@ -8,7 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from equipoise.core.errors import InputError
-from equipoise.models.windows import Window, windows
+from equipoise.models.windows import ModelWindow, windows
 from equipoise.text.sentences import sentence_spans
 from equipoise_lab.training.examples import Example, Offsets, Target
 from equipoise_lab.training.extras import library
@@ -23,7 +23,7 @@ class Labelled:
     without one (place 0 is [CLS], which stands for "no answer")."""
 
     example: int
-    window: Window
+    window: ModelWindow
     tokens: Offsets
 
 
@@ -75,7 +75,7 @@ def tensors(items: Sequence[Labelled], device: str) -> dict[str, Any]:
     return {name: torch.from_numpy(values).to(device) for name, values in arrays.items()}
 
 
-def _tokens(window: Window, wanted: Sequence[Offsets]) -> Offsets:
+def _tokens(window: ModelWindow, wanted: Sequence[Offsets]) -> Offsets:
     for a, b in wanted:
         inside = [n for n, place in enumerate(window.offsets) if place and place[0] < b and a < place[1]]
         if inside:

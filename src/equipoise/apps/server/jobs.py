@@ -28,9 +28,9 @@ from equipoise.core.metadata import COLLECTION
 from equipoise.core.protocols import Encoder
 from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
-from equipoise.corpus.indexing import Step, index
+from equipoise.corpus.indexing import IndexProgress, index
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.redteam.scan.holding import Holding
@@ -202,7 +202,7 @@ class Jobs:
         else:
             self._end(job, State.DONE, documents=documents)
 
-    def _indexed(self, job: Job) -> list[Listed]:
+    def _indexed(self, job: Job) -> list[ListedDocument]:
         place, before = self._put(job)
         every, distrust = self.scan != "off", self.scan == "distrust"
         try:
@@ -260,7 +260,9 @@ class Jobs:
     def _teller(self, job: Job) -> "_Teller":
         return _Teller(self, job)
 
-    def _end(self, job: Job, state: State, *, error: str = "", documents: Sequence[Listed] = ()) -> None:
+    def _end(
+        self, job: Job, state: State, *, error: str = "", documents: Sequence[ListedDocument] = ()
+    ) -> None:
         ids = json.dumps([document.doc_id for document in documents])
         trust = documents[0].trust if documents else job.trust
         with self.book.writing():
@@ -277,7 +279,7 @@ class _Teller:
     jobs: Jobs
     job: Job
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: IndexProgress) -> None:
         if self.jobs._stopping:
             raise _Stopped
         with self.jobs.book.writing():

@@ -24,7 +24,7 @@ from equipoise.core.types import Trust
 from equipoise.core.where import as_where
 from equipoise.corpus import catalogue
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 from equipoise.corpus.roots import writer_of
 from equipoise.corpus.store import Store
 from equipoise.rag.gathering import unread
@@ -40,7 +40,7 @@ DocId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["6cbe36ad97c0e5d
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 Offset = Annotated[int, Query(ge=0, le=_LARGEST)]
 Offsets = Annotated[tuple[Annotated[int, Field(ge=0, le=_LARGEST)], ...], Query(max_length=64)]
-Change = Callable[[Store, tuple[Listed, ...]], None]
+Change = Callable[[Store, tuple[ListedDocument, ...]], None]
 _BYTES = {
     "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
 }
@@ -306,7 +306,7 @@ async def original(doc_id: DocId, service: Serving, key: Reader) -> Response:
 async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) -> Changed:
     """Of all documents of the same file."""
 
-    def change(store: Store, chosen: tuple[Listed, ...]) -> None:
+    def change(store: Store, chosen: tuple[ListedDocument, ...]) -> None:
         catalogue.set_trust(store, chosen, body.trust)
 
     return Changed(documents=len(await asyncio.to_thread(_changed, service, doc_id, change)))
@@ -339,7 +339,7 @@ async def job(job_id: JobId, service: Serving, key: Admin) -> JobInfo:
     return _job(job)
 
 
-def _changed(service: Service, doc_id: str, change: Change) -> tuple[Listed, ...]:
+def _changed(service: Service, doc_id: str, change: Change) -> tuple[ListedDocument, ...]:
     """Change the documents of the file that `doc_id` came from; which they were. Raises ApiError 404."""
     with Store.open(service.settings.store.path) as store:
         every = store.listing()
@@ -367,7 +367,7 @@ def _scan(service: Service, doc_id: str) -> ScanInfo | None:
     return ScanInfo(findings=findings, total=kept.total, failure=kept.failure, not_run=list(kept.not_run))
 
 
-def _row(document: Listed) -> DocumentRow:
+def _row(document: ListedDocument) -> DocumentRow:
     return DocumentRow(
         doc_id=document.doc_id,
         source=shown_source(document.source),

@@ -10,7 +10,7 @@ from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import LOG
 from equipoise.apps.server.views import shown_source
 from equipoise.core.types import Trust
-from equipoise.corpus.records import Listed
+from equipoise.corpus.records import ListedDocument
 from equipoise.corpus.store import Store
 from equipoise.rag.impersonation import lookalikes
 from equipoise.redteam.scan import Finding, Reach, Severity
@@ -33,7 +33,9 @@ class Kept:
     not_run: tuple[str, ...] = ()
 
 
-def keep(book: Book, store: Store, place: Path, documents: Sequence[Listed], holding: Holding) -> None:
+def keep(
+    book: Book, store: Store, place: Path, documents: Sequence[ListedDocument], holding: Holding
+) -> None:
     """Keep what `holding` found in the documents of the file at `place`, which are in the index now, and which of the
     untrusted ones look like a trusted one. Never raises for what a scan stumbles over."""
     ids = [document.doc_id for document in documents]
@@ -69,7 +71,7 @@ def forget(book: Book, doc_ids: Sequence[str]) -> None:
             book.rows("DELETE FROM findings WHERE doc_id = ?", (doc_id,))
 
 
-def _kept(document: Listed, holding: Holding, alike: str) -> Kept:
+def _kept(document: ListedDocument, holding: Holding, alike: str) -> Kept:
     report = holding.report
     found = [finding.to_dict() for finding in report.findings] if report else []
     own = _alike(document, alike) + [finding for finding in found if finding["doc_id"] == document.doc_id]
@@ -77,7 +79,7 @@ def _kept(document: Listed, holding: Holding, alike: str) -> Kept:
     return Kept(tuple(own[:MOST_KEPT]), len(own), FAILED if holding.failure else "", not_run)
 
 
-def _alike(document: Listed, name: str) -> list[dict[str, Any]]:
+def _alike(document: ListedDocument, name: str) -> list[dict[str, Any]]:
     """The finding that a document seems to be the trusted one called `name`, if any."""
     why = f"It looks like {title(shown_source(name))}, which is trusted, and is never cited under that name."
     finding = Finding(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-from equipoise.corpus.loaders.css import Declarations, Rule, declarations, rules
+from equipoise.corpus.loaders.css import CssRule, Declarations, declarations, rules
 from equipoise.corpus.loaders.hidden import Style, hints
 
 Attributes = Mapping[str, str | None]
@@ -20,7 +20,7 @@ class Cascade:
     """The style rules of some sheets, and those that hold for each element of the page that was looked at last."""
 
     sheets: Iterable[str]
-    _rules: list[Rule] = field(init=False)
+    _rules: list[CssRule] = field(init=False)
     _by_selector: dict[str, list[int]] = field(default_factory=dict)
     _held: dict[int, list[int]] = field(default_factory=dict)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, grid_of, told
-from equipoise.corpus.loaders.layout import ITEM, Part
-from equipoise.corpus.loaders.lines import Line, Piece, line_of_pieces
+from equipoise.corpus.loaders.layout import ITEM, LayoutPart
+from equipoise.corpus.loaders.lines import PageLine, Piece, line_of_pieces
 
 Rule = tuple[float, float, float, float]
 """Left, bottom, right, top of a straight line or a thin box, in points from the page's lower left corner."""
@@ -32,9 +32,9 @@ _MOST_LINES = 400  # that are looked at together: a page has fewer
 _TOUCH = 3.0  # points between rules that meet
 
 
-def _in_columns(lines: list[Line]) -> list[Line]:
+def _in_columns(lines: list[PageLine]) -> list[PageLine]:
     """The lines of a page, those in two columns cut at the gutter: the left column before the right one."""
-    ordered: list[Line] = []
+    ordered: list[PageLine] = []
     at = 0
     while at < len(lines):
         end, gutter = _shared(lines, at)
@@ -49,7 +49,7 @@ def _in_columns(lines: list[Line]) -> list[Line]:
     return ordered
 
 
-def _shared(lines: Sequence[Line], start: int) -> tuple[int, float]:
+def _shared(lines: Sequence[PageLine], start: int) -> tuple[int, float]:
     """The row behind the last line from `start` on that stands in two columns of prose, and where the second begins."""
     first = next((line for line in lines[start : start + 2] if len(line.pieces) > 1), None)
     for piece in first.pieces[1:] if first else ():
@@ -70,7 +70,7 @@ def _shared(lines: Sequence[Line], start: int) -> tuple[int, float]:
     return start, 0.0
 
 
-def _crosses(line: Line, gutter: float) -> bool:
+def _crosses(line: PageLine, gutter: float) -> bool:
     return (
         line.mono
         or bool(line.row)
@@ -78,17 +78,17 @@ def _crosses(line: Line, gutter: float) -> bool:
     )
 
 
-def _texts(line: Line, gutter: float) -> tuple[str, str]:
+def _texts(line: PageLine, gutter: float) -> tuple[str, str]:
     left = " ".join(piece.text for piece in line.pieces if piece.right < gutter)
     return left, " ".join(piece.text for piece in line.pieces if piece.right >= gutter)
 
 
-def _half(line: Line, gutter: float, *, right: bool) -> Line | None:
+def _half(line: PageLine, gutter: float, *, right: bool) -> PageLine | None:
     pieces = tuple(piece for piece in line.pieces if (piece.right >= gutter) is right)
     return line_of_pieces(line, pieces) if pieces else None
 
 
-def arranged(lines: list[Line], rules: Sequence[Rule]) -> list[Line]:
+def arranged(lines: list[PageLine], rules: Sequence[Rule]) -> list[PageLine]:
     """The lines of a page in the order of reading, and those of tables as rows (`Line.row`).
 
     What stands between rules comes first, then columns of text, then what is aligned.
@@ -101,9 +101,9 @@ def arranged(lines: list[Line], rules: Sequence[Rule]) -> list[Line]:
     return [part for line in read for part in (parts.get(line, (line,)))]
 
 
-def _level(lines: Sequence[Line]) -> list[tuple[Line, list[Line]]]:
+def _level(lines: Sequence[PageLine]) -> list[tuple[PageLine, list[PageLine]]]:
     """Lines that pdfium parted although they stand side by side, put together, each with its parts."""
-    joined: list[tuple[Line, list[Line]]] = []
+    joined: list[tuple[PageLine, list[PageLine]]] = []
     for line in lines:
         whole, parts = joined[-1] if joined else (line, [])
         level = abs(whole.base - line.base) < _LEVEL * line.size and whole.page == line.page
@@ -119,7 +119,7 @@ def _level(lines: Sequence[Line]) -> list[tuple[Line, list[Line]]]:
     return joined
 
 
-def table_parts(lines: Sequence[Line]) -> Iterator[Part]:
+def table_parts(lines: Sequence[PageLine]) -> Iterator[LayoutPart]:
     """The rows of tables as blocks: titles, names of columns and what each row says.
 
     A table goes on at the top of the next page, and so does a row that begins there without a first cell.
@@ -130,19 +130,19 @@ def table_parts(lines: Sequence[Line]) -> Iterator[Part]:
         places = [row for row, line in enumerate(table) if any(cell.text for cell in line.row)]
         titles = len(grid.titles)
         for place, title in zip(places, grid.titles, strict=False):
-            yield Part([table[place]], BlockKind.PARAGRAPH, said=title)
+            yield LayoutPart([table[place]], BlockKind.PARAGRAPH, said=title)
         if grid.names:
             names = " | ".join(filter(None, grid.names))
-            yield Part([table[places[titles]]], BlockKind.ASIDE, said=names)
+            yield LayoutPart([table[places[titles]]], BlockKind.ASIDE, said=names)
         for row in told(grid.names, grid.rows):
-            yield Part(
+            yield LayoutPart(
                 [table[row.place]], BlockKind.ASIDE if row.is_section else BlockKind.ROW, said=row.text
             )
 
 
-def _tables(lines: Sequence[Line]) -> Iterator[list[Line]]:
+def _tables(lines: Sequence[PageLine]) -> Iterator[list[PageLine]]:
     """The rows of each table."""
-    table: list[Line] = []
+    table: list[PageLine] = []
     for line in lines:
         before = table[-1] if table else line
         new_page = before.page != line.page
@@ -159,13 +159,13 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield table
 
 
-def _width(rows: Sequence[Line]) -> int:
+def _width(rows: Sequence[PageLine]) -> int:
     return max(sum(cell.columns for cell in line.row) for line in rows)
 
 
-def _with_tables(lines: list[Line]) -> list[Line]:
+def _with_tables(lines: list[PageLine]) -> list[PageLine]:
     """The lines, those that stand in columns as rows."""
-    found: list[Line] = []
+    found: list[PageLine] = []
     at, number = 0, len({line.table for line in lines})
     while at < len(lines):
         rows = [] if lines[at].row else _aligned(lines, at)
@@ -181,7 +181,7 @@ def _with_tables(lines: list[Line]) -> list[Line]:
     return found
 
 
-def _aligned(lines: Sequence[Line], start: int) -> list[Bands]:
+def _aligned(lines: Sequence[PageLine], start: int) -> list[Bands]:
     """For each line of the table that begins at `start` the columns so far; empty where none begins."""
     first = lines[start]
     if len(first.pieces) < 2 or first.mono:
@@ -207,13 +207,13 @@ def _aligned(lines: Sequence[Line], start: int) -> list[Bands]:
     return bands if _is_table(lines[start : start + len(bands)], bands[-1]) else []
 
 
-def _is_wrapped(lines: Sequence[Line], start: int, bands: Sequence[Bands]) -> bool:
+def _is_wrapped(lines: Sequence[PageLine], start: int, bands: Sequence[Bands]) -> bool:
     """Whether the last line, of one piece, goes on in a column that is not the first."""
     last = lines[start + len(bands) - 1]
     return last.left >= bands[-1][1][0] - last.size
 
 
-def _merged(bands: Bands, line: Line) -> Bands:
+def _merged(bands: Bands, line: PageLine) -> Bands:
     """The columns with what a line has: those that it touches are one."""
     merged: Bands = []
     for left, right in sorted([*bands, *((piece.left, piece.right) for piece in line.pieces)]):
@@ -224,7 +224,7 @@ def _merged(bands: Bands, line: Line) -> Bands:
     return merged
 
 
-def _is_table(lines: Sequence[Line], bands: Bands) -> bool:
+def _is_table(lines: Sequence[PageLine], bands: Bands) -> bool:
     """Whether enough lines have several columns, and the first is more than marks of a list or numbers of code."""
     wide = sum(len(line.pieces) > 1 for line in lines)
     texts = [piece.text for line in lines for piece in line.pieces]
@@ -243,13 +243,13 @@ def _are_filled(texts: Sequence[str], places: int) -> bool:
     return len(texts) >= _FILLED * places and 2 * said >= len(texts)
 
 
-def _rows(lines: Sequence[Line], bands: Bands) -> list[Line]:
+def _rows(lines: Sequence[PageLine], bands: Bands) -> list[PageLine]:
     """The rows of an aligned table; a line that stands close below another, without a first cell, goes on with it."""
     borders = [left - 1 for left, _ in bands[1:]]
     cells = [_cells(line, borders) for line in lines]
     starts = [line.base for line, row in zip(lines, cells, strict=True) if row[0]]
     usual = median([a - b for a, b in pairwise(starts)] or [0.0])
-    rows: list[tuple[Line, list[str]]] = []
+    rows: list[tuple[PageLine, list[str]]] = []
     for line, row in zip(lines, cells, strict=True):
         step = rows[-1][0].base - line.base if rows else 0.0
         close = step < _WRAPPED * usual or sum(map(bool, row)) == 1
@@ -263,7 +263,7 @@ def _rows(lines: Sequence[Line], bands: Bands) -> list[Line]:
     ]
 
 
-def _cells(line: Line, borders: Sequence[float]) -> list[str]:
+def _cells(line: PageLine, borders: Sequence[float]) -> list[str]:
     cells = [""] * (len(borders) + 1)
     for piece in line.pieces:
         column = bisect_right(borders, piece.left)
@@ -311,7 +311,7 @@ def _places(values: Sequence[float]) -> list[float]:
     return places
 
 
-def _ruled(lines: list[Line], grid: _Grid) -> list[Line]:
+def _ruled(lines: list[PageLine], grid: _Grid) -> list[PageLine]:
     """The lines, those between the rules of a table as its rows, in place of the first of them."""
     left, right, foot, top = grid.xs[0], grid.xs[-1], grid.ys[0], grid.ys[-1]
     inside = [
@@ -338,7 +338,7 @@ def _ruled(lines: list[Line], grid: _Grid) -> list[Line]:
     ):
         return lines
     number = len({line.table for line in lines})
-    made: list[Line] = []
+    made: list[PageLine] = []
     for height in reversed(range(len(grid.ys) - 1)):
         cells = tuple(_spanning(grid, height, slots))
         text = " | ".join(cell.text for cell in cells if cell.text) or " "

@@ -55,7 +55,7 @@ _GROUPS = _words("layer container scope")
 _ANY_OF = _words("is matches -webkit-any -moz-any")  # the last three are older names of the first
 
 
-class Rule(NamedTuple):
+class CssRule(NamedTuple):
     """Declarations for what one selector finds, with its weight."""
 
     selector: str
@@ -69,7 +69,7 @@ def declarations(text: str) -> Declarations:
     return _declared(tinycss2.parse_blocks_contents(text, skip_comments=True, skip_whitespace=True))
 
 
-def rules(sheet: str) -> Iterator[Rule]:
+def rules(sheet: str) -> Iterator[CssRule]:
     """The rules of a style sheet that bear on whether text is seen on a screen, in their order.
 
     Rules for print and for other screens than one of 1,280 pixels are left out, and those of `@keyframes`.
@@ -84,7 +84,7 @@ def holds(media: str) -> bool:
     return any(_query_holds(query) for query in media[: 4 * _LONGEST].lower().split(","))
 
 
-def _rules(content: Iterable[Any], outer: tuple[str, ...], depth: int) -> Iterator[Rule]:
+def _rules(content: Iterable[Any], outer: tuple[str, ...], depth: int) -> Iterator[CssRule]:
     """The rules in the contents of a block; `outer` are the selectors of the rule around it, none at the top."""
     for found in content:
         if found.type not in {"qualified-rule", "at-rule"} or found.content is None or not depth:
@@ -97,7 +97,7 @@ def _rules(content: Iterable[Any], outer: tuple[str, ...], depth: int) -> Iterat
         inside = tinycss2.parse_blocks_contents(found.content, skip_comments=True, skip_whitespace=True)
         if declared := _declared(inside):
             for selector in selectors:
-                yield Rule(selector, _weight(tinycss2.parse_component_value_list(selector)), declared)
+                yield CssRule(selector, _weight(tinycss2.parse_component_value_list(selector)), declared)
         if selectors or found.type == "at-rule":
             yield from _rules(inside, selectors, depth - 1)
 

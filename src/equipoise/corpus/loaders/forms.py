@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from equipoise.corpus.loaders.lines import Line
+from equipoise.corpus.loaders.lines import PageLine
 from equipoise.corpus.loaders.loaded import clean, one_line
 from equipoise.corpus.loaders.visibility import Box, Handle
 
@@ -35,7 +35,7 @@ class _Field(NamedTuple):
     is_box: bool
 
 
-def with_fields(page: Handle, number: int, lines: list[Line], *, upright: bool) -> list[Line]:
+def with_fields(page: Handle, number: int, lines: list[PageLine], *, upright: bool) -> list[PageLine]:
     """The lines of a loaded page with what is filled in behind their labels, and comments below them.
 
     Where the page is not read `upright`, or no label stands beside a field, the field's own name is its label.
@@ -58,7 +58,7 @@ def with_fields(page: Handle, number: int, lines: list[Line], *, upright: bool) 
     for text in said:
         base -= _STEP * size
         right = min(left + size * len(text) / 2, edge)
-        lines.append(Line(text, number, left, right, base, size, bold=False, mono=False))
+        lines.append(PageLine(text, number, left, right, base, size, bold=False, mono=False))
     return lines
 
 
@@ -99,7 +99,7 @@ def _text(handle: Handle, key: bytes) -> str:
     return one_line(clean(bytes(buffer).decode("utf-16-le", "replace").partition("\0")[0]))
 
 
-def _label(field: _Field, lines: list[Line]) -> int:
+def _label(field: _Field, lines: list[PageLine]) -> int:
     """The row of the nearest line on the height of a field, before it, or behind it for a box; -1 without one."""
     left, bottom, right, top = field.box
     level = [row for row, line in enumerate(lines) if bottom - _TOUCH <= line.base < top and not line.row]
@@ -109,7 +109,7 @@ def _label(field: _Field, lines: list[Line]) -> int:
     return min(gaps, key=lambda row: gaps[row], default=-1)
 
 
-def _filled_in(line: Line, field: _Field) -> Line:
+def _filled_in(line: PageLine, field: _Field) -> PageLine:
     pieces = line.pieces
     text, right = _said(line.text, field.value), max(line.right, field.box[2])
     if pieces:

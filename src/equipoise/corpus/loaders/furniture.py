@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from equipoise.corpus.loaders.lines import Line
+from equipoise.corpus.loaders.lines import PageLine
 from equipoise.corpus.loaders.structure import NUMBERING
 
 LEAST_PAGES = 3
@@ -30,7 +30,7 @@ _MARK = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[.,;:!?)”’\"'\]]))\s?+([⁰¹²
 _Key = tuple[str, int]
 
 
-def without_furniture(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> list[list[Line]]:
+def without_furniture(pages: Sequence[Sequence[PageLine]], heights: Sequence[float]) -> list[list[PageLine]]:
     """The lines of every page without those; `heights` are the pages', in points."""
     if len(pages) < LEAST_PAGES:
         return [list(lines) for lines in pages]
@@ -43,15 +43,15 @@ def without_furniture(pages: Sequence[Sequence[Line]], heights: Sequence[float])
             places[round(lines[row].base)].add(number)
     names = _names(pages, outer)
 
-    def is_furniture(line: Line) -> bool:
+    def is_furniture(line: PageLine) -> bool:
         if len(seen[_key(line)]) >= LEAST_PAGES:
             return True
         return len(places[round(line.base)]) >= LEAST_PAGES and any(
             name in names for name in _titles(line.text)
         )
 
-    kept: list[list[Line]] = []
-    gone: list[Line] = []
+    kept: list[list[PageLine]] = []
+    gone: list[PageLine] = []
     for lines, rows in zip(pages, outer, strict=True):
         away = {row for row in rows if is_furniture(lines[row])}
         kept.append([line for row, line in enumerate(lines) if row not in away])
@@ -63,9 +63,9 @@ def without_furniture(pages: Sequence[Sequence[Line]], heights: Sequence[float])
     return kept
 
 
-def _told_once(gone: Sequence[Line], names: set[str]) -> list[tuple[str, Line]]:
+def _told_once(gone: Sequence[PageLine], names: set[str]) -> list[tuple[str, PageLine]]:
     """What at least three of the lines say alike, with a number in it that counts no pages, and the first of them."""
-    alike: dict[_Key, list[Line]] = defaultdict(list)
+    alike: dict[_Key, list[PageLine]] = defaultdict(list)
     for line in gone:
         alike[_key(line)].append(line)
     told = []
@@ -79,7 +79,7 @@ def _told_once(gone: Sequence[Line], names: set[str]) -> list[tuple[str, Line]]:
     return told
 
 
-def _outer(lines: Sequence[Line], height: float) -> Iterator[int]:
+def _outer(lines: Sequence[PageLine], height: float) -> Iterator[int]:
     """The rows of short lines in the margins, at most two at either end of a page with more lines."""
     rows = sorted(range(len(lines)), key=lambda row: lines[row].base)
     for row in rows[:_OUTERMOST]:
@@ -90,7 +90,7 @@ def _outer(lines: Sequence[Line], height: float) -> Iterator[int]:
             yield row
 
 
-def _key(line: Line) -> _Key:
+def _key(line: PageLine) -> _Key:
     return " ".join("#" if _is_number(word) else word for word in line.text.split()), round(line.base)
 
 
@@ -102,7 +102,7 @@ def _is_number(word: str) -> bool:
     )
 
 
-def _names(pages: Sequence[Sequence[Line]], outer: Sequence[set[int]]) -> set[str]:
+def _names(pages: Sequence[Sequence[PageLine]], outer: Sequence[set[int]]) -> set[str]:
     """The words of every line that is not in a margin, without its number."""
     return {
         name
@@ -126,7 +126,7 @@ def _titles(text: str) -> Iterable[str]:
             yield " ".join(words).lower()
 
 
-def without_note_marks(lines: Sequence[Line]) -> list[Line]:
+def without_note_marks(lines: Sequence[PageLine]) -> list[PageLine]:
     """The lines of one page without the raised numbers behind words that the notes at its foot begin with."""
     marks = {match.group() for line in lines if (match := _NOTE.match(line.text))}
     if not marks:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from equipoise.corpus.loaders.lines import Line, Run, Type, by_height, filled, line_of, whole
-from equipoise.corpus.loaders.visibility import Box, Handle, TooMuch, Visibility
+from equipoise.corpus.loaders.lines import PageLine, TextRun, Type, by_height, filled, line_of, whole
+from equipoise.corpus.loaders.visibility import Box, Handle, PageTooMuch, Visibility
 
 _PAGE_TEXT = 500_000
 """Characters of one page."""
@@ -27,13 +27,13 @@ _text_object = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
 
 
 @dataclass(slots=True)
-class Page:
+class GlyphPage:
     """Reads one page: `lines` with its seen letters, and how many letters are `hidden` and `invisible`."""
 
     box: Box
     turn: int
     visibility: Visibility
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PageLine] = field(default_factory=list)
     rules: list[Box] = field(default_factory=list)
     hidden: int = 0
     invisible: int = 0
@@ -46,10 +46,10 @@ class Page:
         return right - left if self.turn % 2 else top - bottom
 
 
-def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
+def read_page(page: Handle, number: int, left: int) -> tuple[GlyphPage, int]:
     """A loaded page, and how many of the `left` objects may still follow. Raises TooMuch."""
     box = _box(page)
-    content = Page(box, pdfium.FPDFPage_GetRotation(page) % 4, Visibility(box, left))
+    content = GlyphPage(box, pdfium.FPDFPage_GetRotation(page) % 4, Visibility(box, left))
     content.visibility.walk(page)
     text = pdfium.FPDFText_LoadPage(page)
     if not text:
@@ -57,7 +57,7 @@ def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
     try:
         count = pdfium.FPDFText_CountChars(text)
         if count > _PAGE_TEXT:
-            raise TooMuch
+            raise PageTooMuch
         content.letters = count
         looked_at, content.turn = content.turn, _turn(text, count, content.turn)
         glyphs = _Glyphs(content, text)
@@ -97,14 +97,14 @@ class _Stretch(NamedTuple):
 
 @dataclass(slots=True)
 class _Glyphs:
-    page: Page
+    page: GlyphPage
     text: Handle
     fonts: dict[int, tuple[bool, bool]] = field(default_factory=dict)
     met: set[int] = field(default_factory=set)
 
-    def lines(self, count: int) -> Iterator[list[Run]]:
+    def lines(self, count: int) -> Iterator[list[TextRun]]:
         """The runs of every line. Counts what is hidden and invisible."""
-        runs: list[Run] = []
+        runs: list[TextRun] = []
         for stretch in self._stretches(count):
             if stretch is not None:
                 runs += self._run(stretch)
@@ -139,7 +139,7 @@ class _Glyphs:
         if letters:
             yield _Stretch("".join(letters), address, first, last)
 
-    def _run(self, stretch: _Stretch) -> list[Run]:
+    def _run(self, stretch: _Stretch) -> list[TextRun]:
         """The seen letters of a stretch: one run, or none."""
         visibility, length = self.page.visibility, filled(stretch.text)
         self.met.add(stretch.address)
@@ -156,7 +156,7 @@ class _Glyphs:
         left, base, _ = self._place(stretch.first)
         rows = range(stretch.first, stretch.first + len(text)) if type_.mono else range(0)
         places = tuple(self.turned(*self._origin(row))[0] for row in rows)
-        return [Run(text, left, self._place(stretch.last)[2], base, type_, places)]
+        return [TextRun(text, left, self._place(stretch.last)[2], base, type_, places)]
 
     def _inside(self, stretch: _Stretch) -> str:
         """The text with a space for every letter outside the page."""

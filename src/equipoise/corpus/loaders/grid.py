@@ -78,7 +78,7 @@ class Row(NamedTuple):
     place: int = 0
 
 
-class Grid(NamedTuple):
+class TableGrid(NamedTuple):
     """A table: titles above it, the name of each column, none where nothing says them, and the rows below."""
 
     titles: list[str]
@@ -100,7 +100,7 @@ def is_label(text: str) -> bool:
     return len(text) <= _LONGEST_LABEL and not text.rstrip().endswith((".", "!", "?", "。", "！", "？"))
 
 
-def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> Grid:
+def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> TableGrid:
     """The table of these cells; the first `marked` rows hold names of columns, 0 where the file does not say.
     They are guessed then.
     """
@@ -118,7 +118,7 @@ def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> Grid:
     if not names:
         below = _spread(rows, across=False)[titles:]
     rest = [row for row in below[count:] if not count or row.cells != below[count - 1].cells]
-    return Grid([title_of(row) for row in above], names, rest)
+    return TableGrid([title_of(row) for row in above], names, rest)
 
 
 def pairs(rows: Sequence[Row]) -> list[Row]:

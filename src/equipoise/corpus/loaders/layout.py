@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.lines import Line
+from equipoise.corpus.loaders.lines import PageLine
 
 ITEM = re.compile(r"(?:[-*•▪◦●–‣∙·○■□]|\(?+\d{1,3}+[.)]|\(?+[a-zA-Z]\))\s")
 _BULLETS = frozenset("*•▪◦●‣∙○■□")
@@ -34,21 +34,21 @@ _NO_STEP = 0.5
 
 
 @dataclass(slots=True)
-class Part:
+class LayoutPart:
     """Lines that a reader sees as one thing; `kind` is PARAGRAPH, ITEM or CODE until more is known."""
 
-    lines: list[Line]
+    lines: list[PageLine]
     kind: BlockKind = BlockKind.PARAGRAPH
     level: int = 0
     said: str = ""  # of a row of a table: its cells with the names of their columns
 
     @property
-    def first(self) -> Line:
+    def first(self) -> PageLine:
         """Its first line."""
         return self.lines[0]
 
     @property
-    def last(self) -> Line:
+    def last(self) -> PageLine:
         """Its last line."""
         return self.lines[-1]
 
@@ -60,7 +60,7 @@ class Usual(NamedTuple):
     step: float
 
 
-def usual(lines: Sequence[Line]) -> Usual:
+def usual(lines: Sequence[PageLine]) -> Usual:
     """What most letters of a document have."""
     sizes: Counter[float] = Counter()
     steps: Counter[float] = Counter()
@@ -75,10 +75,10 @@ def usual(lines: Sequence[Line]) -> Usual:
     return Usual(size, min((step for step in steps if steps[step] >= many), default=_USUAL_STEP))
 
 
-def parted(lines: Sequence[Line], known: Usual) -> list[Part]:
+def parted(lines: Sequence[PageLine], known: Usual) -> list[LayoutPart]:
     """Paragraphs, items and code, in order, each over as many pages as it takes."""
     edges = _edges(lines)
-    parts: list[Part] = []
+    parts: list[LayoutPart] = []
     for row, line in enumerate(lines):
         goes_on = row > 0 and _goes_on(parts[-1], line, edges[row - 1], known)
         new_page = row > 0 and lines[row - 1].page != line.page
@@ -86,11 +86,11 @@ def parted(lines: Sequence[Line], known: Usual) -> list[Part]:
             parts[-1].lines.append(line)
         else:
             kind = BlockKind.CODE if line.mono else BlockKind.PARAGRAPH
-            parts.append(Part([line], BlockKind.ITEM if ITEM.match(line.text) else kind))
+            parts.append(LayoutPart([line], BlockKind.ITEM if ITEM.match(line.text) else kind))
     return parts
 
 
-def _goes_on_behind_notes(parts: list[Part], line: Line, known: Usual) -> bool:
+def _goes_on_behind_notes(parts: list[LayoutPart], line: PageLine, known: Usual) -> bool:
     """True where a page ends with notes in small letters and `line` goes on with what stands above them.
 
     That part is then the last one: the notes come before it.
@@ -105,12 +105,12 @@ def _goes_on_behind_notes(parts: list[Part], line: Line, known: Usual) -> bool:
     return True
 
 
-def is_note(part: Part, known: Usual) -> bool:
+def is_note(part: LayoutPart, known: Usual) -> bool:
     """True for what stands in smaller letters than the text, such as a footnote."""
     return part.first.size * _SAME_SIZE < known.size
 
 
-def _edges(lines: Sequence[Line]) -> list[float]:
+def _edges(lines: Sequence[PageLine]) -> list[float]:
     """How far to the right each line could have gone: as far as its neighbours above and below it do."""
     edges = []
     for row, line in enumerate(lines):
@@ -130,7 +130,7 @@ def _edges(lines: Sequence[Line]) -> list[float]:
     return edges
 
 
-def _goes_on(part: Part, line: Line, edge: float, known: Usual) -> bool:
+def _goes_on(part: LayoutPart, line: PageLine, edge: float, known: Usual) -> bool:
     """True where `line` belongs to the part before it, whose last line could have gone on to `edge`."""
     before = part.last
     step = before.base - line.base
@@ -155,7 +155,7 @@ def _is_cut(text: str) -> bool:
     return text[-1:] in set("-\u00ad\u2010") and text[-2:-1].isalpha()
 
 
-def _describes(part: Part, line: Line, step: float, known: Usual) -> bool:
+def _describes(part: LayoutPart, line: PageLine, step: float, known: Usual) -> bool:
     """True where a line is the description, set in, of the term that stands alone above it."""
     term = part.last
     alone = len(part.lines) == 1 and part.kind is not BlockKind.ITEM and not has_ended(term.text)
@@ -165,7 +165,7 @@ def _describes(part: Part, line: Line, step: float, known: Usual) -> bool:
     return near and not ITEM.match(line.text) and line.left > term.left + _INDENT * line.size
 
 
-def _goes_over(part: Part, line: Line) -> bool:
+def _goes_over(part: LayoutPart, line: PageLine) -> bool:
     """True where a part goes on in the next column or on the next page."""
     before, near = part.last, part.lines[-_WINDOW:]
     edge = max(neighbour.right for neighbour in near)
@@ -178,7 +178,7 @@ def _goes_over(part: Part, line: Line) -> bool:
     return line.text[0].islower() or (before.right > edge - (edge - before.left) / 10 and len(near) > 1)
 
 
-def _is_level(part: Part, line: Line, *, ended: bool) -> bool:
+def _is_level(part: LayoutPart, line: PageLine, *, ended: bool) -> bool:
     """True where a line begins where the lines of this part do."""
     before, room = part.last, _INDENT * line.size
     if line.left > before.left + room:
@@ -189,20 +189,20 @@ def _is_level(part: Part, line: Line, *, ended: bool) -> bool:
     return True
 
 
-def _is_item(part: Part, line: Line, *, ended: bool) -> bool:
+def _is_item(part: LayoutPart, line: PageLine, *, ended: bool) -> bool:
     """True where a line begins with the mark of an item, and not by chance."""
     meant = ended or part.kind is BlockKind.ITEM or line.text[0] in _BULLETS or has_ended(part.last.text)
     return meant and ITEM.match(line.text) is not None
 
 
-def _is_forced(before: Line, line: Line, edge: float) -> bool:
+def _is_forced(before: PageLine, line: PageLine, edge: float) -> bool:
     """True where the first word of `line` would have fitted behind `before`: then its end was meant."""
     word = line.text.partition(" ")[0]
     width = (line.right - line.left) / max(len(line.text), 1) * len(word)
     return edge - before.right > width + line.size
 
 
-def _runs_on(before: Line, line: Line, edge: float) -> bool:
+def _runs_on(before: PageLine, line: PageLine, edge: float) -> bool:
     """True where a line with room at its end is yet no end: the sentence goes on in a small letter."""
     full = before.right - before.left > _SHORT * (edge - before.left)
     return full and line.text[:1].islower() and not has_ended(before.text)

@@ -36,7 +36,7 @@ class Type(NamedTuple):
     mono: bool
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """Letters of one text object, `base` points above the page's foot; `places` of each where it is `mono`."""
 
     text: str
@@ -57,7 +57,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageLine:
     """What stands side by side on a page, `page` counted from 0, places and size in points.
 
     `size` is that of most letters, `bold` and `mono` hold where all are. A row of a table has `row`, and `table` tells
@@ -82,9 +82,9 @@ def filled(text: str) -> int:
     return len("".join(text.split()))
 
 
-def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
+def whole(lines: Iterator[list[TextRun]]) -> Iterator[list[TextRun]]:
     """Lines, those put together that stand side by side and touch, and what stands on another height cut off."""
-    before: list[Run] = []
+    before: list[TextRun] = []
     for runs in (part for line in lines for part in _levels(line)):
         if before and _goes_on(before, runs):
             before += runs
@@ -96,7 +96,7 @@ def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
         yield before
 
 
-def _levels(runs: list[Run]) -> Iterator[list[Run]]:
+def _levels(runs: list[TextRun]) -> Iterator[list[TextRun]]:
     """The parts of a line on one height each: pdfium takes cells that were drawn one after the other for a line."""
     part = runs[:1]
     for before, run in pairwise(runs):
@@ -107,7 +107,7 @@ def _levels(runs: list[Run]) -> Iterator[list[Run]]:
     yield part
 
 
-def _goes_on(before: list[Run], runs: list[Run]) -> bool:
+def _goes_on(before: list[TextRun], runs: list[TextRun]) -> bool:
     last, first = before[-1], runs[0]
     large, small = max(last.type.size, first.type.size), min(last.type.size, first.type.size)
     apart = _RAISED if small < _SMALL * large else _LEVEL
@@ -116,15 +116,15 @@ def _goes_on(before: list[Run], runs: list[Run]) -> bool:
     )
 
 
-def by_height(runs: Sequence[Run]) -> Iterator[list[Run]]:
+def by_height(runs: Sequence[TextRun]) -> Iterator[list[TextRun]]:
     """The lines that these runs stand in, from the top."""
-    lines: dict[int, list[Run]] = {}
+    lines: dict[int, list[TextRun]] = {}
     for run in runs:
         lines.setdefault(round(run.base), []).append(run)
     return (sorted(lines[base], key=lambda run: run.left) for base in sorted(lines, reverse=True))
 
 
-def line_of(runs: list[Run], number: int) -> Line:
+def line_of(runs: list[TextRun], number: int) -> PageLine:
     sizes: dict[tuple[float, float], int] = {}
     for run in runs:
         key = (round(run.type.size, 1), run.base)
@@ -136,19 +136,19 @@ def line_of(runs: list[Run], number: int) -> Line:
     text = _in_columns(runs) if mono else one_line(" ".join(piece.text for piece in pieces))
     left, right = min(run.left for run in runs), max(run.right for run in runs)
     bold = bool(shown) and all(run.type.bold for run in shown)
-    return Line(text, number, left, right, base, size, bold, mono, pieces)
+    return PageLine(text, number, left, right, base, size, bold, mono, pieces)
 
 
-def line_of_pieces(line: Line, pieces: Sequence[Piece]) -> Line:
+def line_of_pieces(line: PageLine, pieces: Sequence[Piece]) -> PageLine:
     """A part of a line."""
     text = one_line(" ".join(piece.text for piece in pieces))
     return replace(line, text=text, left=pieces[0].left, right=pieces[-1].right, pieces=tuple(pieces))
 
 
-def _pieces(runs: list[Run], size: float, base: float) -> tuple[Piece, ...]:
+def _pieces(runs: list[TextRun], size: float, base: float) -> tuple[Piece, ...]:
     """The texts between gaps, where they begin and end."""
-    groups: list[tuple[list[Run], list[str]]] = []
-    before: Run | None = None
+    groups: list[tuple[list[TextRun], list[str]]] = []
+    before: TextRun | None = None
     for run in runs:
         gap = run.left - before.right if before else 0.0
         if before is None or gap > _PIECE * size:
@@ -165,7 +165,7 @@ def _pieces(runs: list[Run], size: float, base: float) -> tuple[Piece, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _written(run: Run, size: float, base: float) -> str:
+def _written(run: TextRun, size: float, base: float) -> str:
     """The text of a run without ligatures; raised digits are written as such."""
     text = clean(run.text.translate(_PLAIN))
     if not run.type.mono:
@@ -182,7 +182,7 @@ def _composed(match: re.Match[str]) -> str:
     return letter if len(letter) == 1 else match.group()
 
 
-def _in_columns(runs: list[Run]) -> str:
+def _in_columns(runs: list[TextRun]) -> str:
     """Text of letters of one width, with as many spaces between them as there is room for."""
     letters = [(place, letter) for run in runs for place, letter in zip(run.places, run.text, strict=False)]
     filled = [(place, letter) for place, letter in letters if not letter.isspace()]

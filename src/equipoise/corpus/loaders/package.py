@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.loaded import LoadedDocument
-from equipoise.corpus.loaders.xml import TooMuch, read_xml
+from equipoise.corpus.loaders.xml import XmlTooMuch, read_xml
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_UNPACKED = 300_000_000  # bytes of all parts that are read
@@ -83,7 +83,7 @@ def read_package(
         raise UnreadableFile(str(path), reason)
     try:
         return [read(Package(path, data))]
-    except TooMuch as error:
+    except XmlTooMuch as error:
         raise UnreadableFile(str(path), f"{error}; save it as text") from error
     except RecursionError as error:
         raise UnreadableFile(str(path), "its parts are nested too deep; save it as text") from error

@@ -16,18 +16,18 @@ from equipoise.corpus.loaders.columns import arranged, table_parts
 from equipoise.corpus.loaders.forms import with_fields
 from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
 from equipoise.corpus.loaders.glyphs import read_page
-from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
-from equipoise.corpus.loaders.lines import Line
+from equipoise.corpus.loaders.layout import LayoutPart, Usual, parted, usual
+from equipoise.corpus.loaders.lines import PageLine
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 from equipoise.corpus.loaders.structure import (
-    Entry,
+    Bookmark,
     joined_headings,
     kinds,
     mark_headings,
     mark_items,
     without_leaders,
 )
-from equipoise.corpus.loaders.visibility import Handle, TooMuch
+from equipoise.corpus.loaders.visibility import Handle, PageTooMuch
 
 _HYPHENS = "-\u00ad\u2010"
 _LONGEST_WORD, _LONGEST_ADDRESS = 60, 200
@@ -48,9 +48,9 @@ _alone = Lock()  # pdfium knows no threads
 @dataclass(slots=True)
 class _Pages:
     title: str = ""
-    lines: list[list[Line]] = field(default_factory=list)
+    lines: list[list[PageLine]] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
-    outline: list[Entry] = field(default_factory=list)
+    outline: list[Bookmark] = field(default_factory=list)
     hidden: int = 0
     invisible: int = 0
 
@@ -63,7 +63,7 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
     try:
         with _alone, _opened(path, data) as document:
             extract = _extract(document, len(data))
-    except TooMuch as error:
+    except PageTooMuch as error:
         reason = "its pages ask for far more work than their text is worth; print it to a new PDF"
         raise UnreadableFile(str(path), reason) from error
     if not any(extract.lines) and not extract.hidden:
@@ -100,7 +100,7 @@ def _extract(document: Handle, size: int) -> _Pages:
     for number in range(pdfium.FPDF_GetPageCount(document)):
         objects -= _A_PAGE
         if objects < 0:
-            raise TooMuch
+            raise PageTooMuch
         page = pdfium.FPDF_LoadPage(document, number)
         extract.lines.append([])
         extract.heights.append(0.0)
@@ -116,7 +116,7 @@ def _extract(document: Handle, size: int) -> _Pages:
         extract.hidden, extract.invisible = extract.hidden + read.hidden, extract.invisible + read.invisible
         letters -= max(read.letters, sum(len(line.text) for line in lines))
         if letters < 0:
-            raise TooMuch
+            raise PageTooMuch
     return extract
 
 
@@ -141,7 +141,7 @@ def _first_heading(text: str, blocks: Sequence[Block]) -> str:
     return text[blocks[0].start : blocks[0].end] if begins else ""
 
 
-def _outline(document: Handle) -> Iterator[Entry]:
+def _outline(document: Handle) -> Iterator[Bookmark]:
     """The bookmarks, each with its children behind it."""
     waiting = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
     for _ in range(_BOOKMARKS):
@@ -157,7 +157,9 @@ def _outline(document: Handle) -> Iterator[Entry]:
         length = pdfium.FPDFBookmark_GetTitle(mark, buffer, _BOOKMARK_BYTES)
         place = pdfium.FPDFBookmark_GetDest(document, mark)
         if place and 0 < length <= _BOOKMARK_BYTES:
-            yield Entry(_words(buffer.raw[:length]), level, pdfium.FPDFDest_GetDestPageIndex(document, place))
+            yield Bookmark(
+                _words(buffer.raw[:length]), level, pdfium.FPDFDest_GetDestPageIndex(document, place)
+            )
 
 
 def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
@@ -184,18 +186,18 @@ def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]
     return "".join(pieces), _page_starts(starts, len(extract.lines), place), tuple(blocks)
 
 
-def _parts(extract: _Pages) -> tuple[list[Part], Usual]:
+def _parts(extract: _Pages) -> tuple[list[LayoutPart], Usual]:
     """What is on the pages, without what stands there for the pages' sake."""
     pages = without_furniture(extract.lines, extract.heights)
     lines = [line for page in pages for line in without_note_marks(page)]
     known = usual(lines)
-    parts: list[Part] = []
+    parts: list[LayoutPart] = []
     for kind, stretch in kinds(lines):
         if kind is BlockKind.ROW:
             parts += table_parts(stretch)
         else:
             parts += (
-                [Part([line], kind) for line in stretch]
+                [LayoutPart([line], kind) for line in stretch]
                 if kind is BlockKind.ASIDE
                 else parted(stretch, known)
             )
@@ -217,7 +219,7 @@ def _page_starts(starts: dict[int, int], count: int, end: int) -> tuple[int, ...
     return tuple(reversed(offsets))
 
 
-def _written(part: Part, known: frozenset[str]) -> list[str]:
+def _written(part: LayoutPart, known: frozenset[str]) -> list[str]:
     """What each line adds to the text of its part."""
     if part.kind is BlockKind.CODE:
         return _indented(part.lines)
@@ -234,7 +236,7 @@ def _written(part: Part, known: frozenset[str]) -> list[str]:
     return pieces
 
 
-def _indented(lines: Sequence[Line]) -> list[str]:
+def _indented(lines: Sequence[PageLine]) -> list[str]:
     """Lines of code, each after the first behind a line end, with spaces for how far it is set in."""
     left = min(line.left for line in lines)
     pieces = []

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.layout import Part, Usual, has_ended, is_note
-from equipoise.corpus.loaders.lines import Line
+from equipoise.corpus.loaders.layout import LayoutPart, Usual, has_ended, is_note
+from equipoise.corpus.loaders.lines import PageLine
 
 _LARGER = 1.12  # times the size of text: type of a heading
 _AS_LARGE = 0.95
@@ -37,7 +37,7 @@ _ALIGNED = 0.5  # of the size
 _SHIFT = 2.0  # points: items that begin so near to each other are of one depth
 
 
-class Entry(NamedTuple):
+class Bookmark(NamedTuple):
     """A bookmark: its words, its depth (1 is the outermost), and the page it leads to, counted from 0."""
 
     title: str
@@ -45,10 +45,10 @@ class Entry(NamedTuple):
     page: int
 
 
-def kinds(lines: Sequence[Line]) -> Iterator[tuple[BlockKind, list[Line]]]:
+def kinds(lines: Sequence[PageLine]) -> Iterator[tuple[BlockKind, list[PageLine]]]:
     """Stretches of lines: of contents (ASIDE), of a table (ROW), and of all else (PARAGRAPH)."""
     asides = _listed(lines)
-    stretch: list[Line] = []
+    stretch: list[PageLine] = []
     kind = BlockKind.PARAGRAPH
     for row, line in enumerate(lines):
         new = BlockKind.ASIDE if row in asides else BlockKind.ROW if line.row else BlockKind.PARAGRAPH
@@ -61,7 +61,7 @@ def kinds(lines: Sequence[Line]) -> Iterator[tuple[BlockKind, list[Line]]]:
         yield kind, stretch
 
 
-def _listed(lines: Sequence[Line]) -> set[int]:
+def _listed(lines: Sequence[PageLine]) -> set[int]:
     """The rows of lines of a table of contents or an index."""
     pages: dict[int, list[int]] = defaultdict(list)
     for row, line in enumerate(lines):
@@ -106,7 +106,7 @@ def _ends_with_page(text: str) -> bool:
     return len(words) > 1 and _PAGE.fullmatch(words[-1]) is not None
 
 
-def mark_headings(parts: Sequence[Part], known: Usual, outline: Sequence[Entry]) -> None:
+def mark_headings(parts: Sequence[LayoutPart], known: Usual, outline: Sequence[Bookmark]) -> None:
     """Turn those into headings that the outline names or whose type is larger or bolder than the text's."""
     named: dict[tuple[int, str], int] = {}
     for entry in outline:
@@ -123,9 +123,9 @@ def mark_headings(parts: Sequence[Part], known: Usual, outline: Sequence[Entry])
     _give_levels(parts, levels)
 
 
-def joined_headings(parts: Sequence[Part]) -> list[Part]:
+def joined_headings(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
     """The parts, a heading that is a number alone ("Chapter 3") put together with the one below it."""
-    joined: list[Part] = []
+    joined: list[LayoutPart] = []
     for part in parts:
         before = joined[-1] if joined else None
         both = before is not None and before.kind is part.kind is BlockKind.HEADING
@@ -137,7 +137,7 @@ def joined_headings(parts: Sequence[Part]) -> list[Part]:
     return joined
 
 
-def _outline_level(part: Part, named: dict[tuple[int, str], int]) -> int:
+def _outline_level(part: LayoutPart, named: dict[tuple[int, str], int]) -> int:
     if len(part.lines) > _HEADING_LINES or part.kind in {BlockKind.ROW, BlockKind.ASIDE}:
         return 0
     text = " ".join(line.text for line in part.lines)
@@ -154,7 +154,7 @@ def _bare(text: str) -> list[str]:
     return [variant for variant in bare if variant]
 
 
-def _looks_like_one(part: Part, known: Usual, *, bold: bool) -> bool:
+def _looks_like_one(part: LayoutPart, known: Usual, *, bold: bool) -> bool:
     if part.kind in {BlockKind.ROW, BlockKind.ASIDE} or len(part.lines) > _HEADING_LINES:
         return False
     text = " ".join(line.text for line in part.lines)
@@ -173,19 +173,19 @@ def _looks_like_one(part: Part, known: Usual, *, bold: bool) -> bool:
     )
 
 
-def _is_bold_heading(part: Part, known: Usual) -> bool:
+def _is_bold_heading(part: LayoutPart, known: Usual) -> bool:
     pieces = part.first.pieces
     gaps = [b.left - a.right for a, b in pairwise(pieces) if b.left - a.right > _CELLS * part.first.size]
     is_row = len(gaps) > 1 or (len(gaps) == 1 and NUMBERING.fullmatch(pieces[0].text) is None)
     return part.first.bold and not is_row and part.first.size >= _AS_LARGE * known.size
 
 
-def _bold_counts(parts: Sequence[Part], known: Usual) -> bool:
+def _bold_counts(parts: Sequence[LayoutPart], known: Usual) -> bool:
     """False where so much is bold that it says nothing."""
     return sum(part.first.bold for part in parts) <= _MOST_HEADINGS * len(parts)
 
 
-def _numbered_level(part: Part) -> int:
+def _numbered_level(part: LayoutPart) -> int:
     """The depth that the number of a heading says, 0 without one."""
     match = NUMBERING.match(part.first.text)
     if not match:
@@ -193,11 +193,11 @@ def _numbered_level(part: Part) -> int:
     return 1 if _NAMED.match(part.first.text) else match.group().strip().rstrip(".:)").count(".") + 1
 
 
-def _style(part: Part) -> tuple[float, bool]:
+def _style(part: LayoutPart) -> tuple[float, bool]:
     return part.first.size, part.first.bold
 
 
-def _give_levels(parts: Sequence[Part], levels: dict[tuple[float, bool], Counter[int]]) -> None:
+def _give_levels(parts: Sequence[LayoutPart], levels: dict[tuple[float, bool], Counter[int]]) -> None:
     """Levels for headings without one: that of others in the same type, else by size among all."""
     headings = [part for part in parts if part.kind is BlockKind.HEADING]
     ranks = {
@@ -210,7 +210,7 @@ def _give_levels(parts: Sequence[Part], levels: dict[tuple[float, bool], Counter
         part.level = min(part.level, _DEEPEST)
 
 
-def mark_items(parts: Sequence[Part], known: Usual) -> list[int]:
+def mark_items(parts: Sequence[LayoutPart], known: Usual) -> list[int]:
     """Give items their depth. For each part the row of the part it is read with, -1 for none."""
     intros: list[int] = []
     stack: list[
@@ -238,7 +238,7 @@ def mark_items(parts: Sequence[Part], known: Usual) -> list[int]:
     return intros
 
 
-def _announcing(parts: Sequence[Part], row: int, known: Usual) -> int:
+def _announcing(parts: Sequence[LayoutPart], row: int, known: Usual) -> int:
     """The row of the paragraph or item before code, over the notes at the foot of a page."""
     above = row - 1
     while above >= 0 and parts[above].last.page < parts[row].first.page and is_note(parts[above], known):
@@ -246,6 +246,6 @@ def _announcing(parts: Sequence[Part], row: int, known: Usual) -> int:
     return above if above >= 0 and parts[above].kind in {BlockKind.PARAGRAPH, BlockKind.ITEM} else -1
 
 
-def _is_inside(part: Part, left: float) -> bool:
+def _is_inside(part: LayoutPart, left: float) -> bool:
     """True for a further paragraph of an item that begins at `left`."""
     return part.kind is BlockKind.PARAGRAPH and part.first.left > left + _ALIGNED * part.first.size

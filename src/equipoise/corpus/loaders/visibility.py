@@ -36,7 +36,7 @@ _SOLID = 255
 _BOX_POINTS = range(4, 7)  # four corners, the first one perhaps again, and the point where the path begins
 
 
-class TooMuch(ValueError):
+class PageTooMuch(ValueError):
     """A page asks for more work than its file is worth."""
 
 
@@ -67,7 +67,7 @@ class Visibility:
     def _see(self, item: Handle, around: _Matrix, depth: int) -> None:
         self.left -= 1
         if self.left < 0:
-            raise TooMuch
+            raise PageTooMuch
         kind = pdfium.FPDFPageObj_GetType(item)
         if kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
             inside = _product(_matrix(item), around)

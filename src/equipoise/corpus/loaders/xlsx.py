@@ -19,7 +19,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
-from equipoise.corpus.loaders.xml import TooMuch, is_on, read_xml
+from equipoise.corpus.loaders.xml import XmlTooMuch, is_on, read_xml
 
 _SPARSE_TIMES, _SPARSE_FINE = (
     20,
@@ -147,7 +147,7 @@ class _Sheet:
         value = one_line(value) or (_NOT_COMPUTED if cell.find("f") is not None else "")
         self.left -= len(value)
         if self.left < 0:
-            raise TooMuch("its cells say a long text too often")
+            raise XmlTooMuch("its cells say a long text too often")
         return value
 
     def close(self, root: Element) -> None:

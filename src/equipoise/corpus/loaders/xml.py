@@ -15,7 +15,7 @@ _PREFIXES = {
 }
 
 
-class TooMuch(ValueError):
+class XmlTooMuch(ValueError):
     """A file asks for more than anybody writes: nesting, repetition."""
 
 

@@ -39,7 +39,7 @@ WRITES, READS, ANY = "read-write", "standby", "any"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class DatabaseAddress:
     """An address as the database wants it, and the name of the store in that database."""
 
     options: dict[str, str]
@@ -51,7 +51,7 @@ class Address:
         return self.options.get("host", "").count(",") + 1
 
 
-def parsed(url: StoreUrl) -> Address:
+def parsed(url: StoreUrl) -> DatabaseAddress:
     """The parts of an address. Raises InputError, which never quotes it: a password may be anywhere in it."""
     try:
         parts = urlsplit(url.address)
@@ -66,7 +66,7 @@ def parsed(url: StoreUrl) -> Address:
         ) from None
     if not (name.isidentifier() and name.isascii() and len(name) < 60):
         raise InputError("the name after store= is made of letters, digits and _: give another")
-    return Address(_DEFAULTS | {key: str(value) for key, value in options.items()}, name.lower())
+    return DatabaseAddress(_DEFAULTS | {key: str(value) for key, value in options.items()}, name.lower())
 
 
 class Connections:
@@ -75,7 +75,7 @@ class Connections:
     Not psycopg's pool: it waits a second before it tries again, and its connections cannot prefer a replica.
     """
 
-    def __init__(self, url: StoreUrl, address: Address, target: str) -> None:
+    def __init__(self, url: StoreUrl, address: DatabaseAddress, target: str) -> None:
         self._url, self._address, self._target = url, address, target
         self._idle: LifoQueue[Link] = LifoQueue()
         self._room = BoundedSemaphore(MOST)

@@ -12,7 +12,7 @@ from equipoise.core.errors import StoreError
 from equipoise.core.types import Trust
 from equipoise.corpus.nearest import EXACT_UP_TO
 from equipoise.corpus.postgres import rows, words
-from equipoise.corpus.postgres.connections import Address, Link
+from equipoise.corpus.postgres.connections import DatabaseAddress, Link
 from equipoise.corpus.postgres.schema import MIGRATIONS, VERSION
 from equipoise.corpus.postgres.searching import index_of, within
 
@@ -20,7 +20,7 @@ MOST_DIMENSIONS = 2_000
 """Of a vector in pgvector's HNSW graph. Longer ones are searched exactly."""
 
 
-def prepare(link: Link, address: Address, url: StoreUrl, *, create: bool, read_only: bool) -> None:
+def prepare(link: Link, address: DatabaseAddress, url: StoreUrl, *, create: bool, read_only: bool) -> None:
     """Make the store where there is none, and run the migrations that it lacks. Raises StoreError."""
     version = _version(link, address.name)
     if version is None and not create:

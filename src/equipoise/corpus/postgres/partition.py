@@ -20,9 +20,9 @@ from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.postgres import searching
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.session import Session
-from equipoise.corpus.postgres.words import Words, words_in
+from equipoise.corpus.postgres.words import PostgresWords, words_in
 from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
-from equipoise.corpus.scope import POSTGRES, Scope
+from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.spelling import Correction
 from equipoise.corpus.stems import Stems
 from equipoise.text.tokens import content_words
@@ -37,7 +37,7 @@ T = TypeVar("T")
 class PostgresPartition:
     """See `store.Partition`. Made by its store, with which it shares connections and tokenizer."""
 
-    def __init__(self, store: "PostgresStore", session: Session, stems: Stems, scope: Scope) -> None:
+    def __init__(self, store: "PostgresStore", session: Session, stems: Stems, scope: DocumentScope) -> None:
         self.scope = scope
         self._store, self._session, self._stems = store, session, stems
         self._remembered = searching.Remembered()
@@ -177,7 +177,7 @@ class PostgresPartition:
 class _Terms(NamedTuple):
     """See `keywords.Terms`."""
 
-    words: Words
+    words: PostgresWords
     vocabulary: Callable[[], list[str]]
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:

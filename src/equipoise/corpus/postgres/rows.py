@@ -21,7 +21,7 @@ from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.records import DOCUMENT, FILE, Damage, Entry, FileRecord, Ids, Numbered
+from equipoise.corpus.records import DOCUMENT, FILE, Damage, FileRecord, Ids, IndexEntry, Numbered
 from equipoise.corpus.stems import Stems
 
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
@@ -51,7 +51,7 @@ def numbers_of_file(link: Link, path: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-def add(link: Link, stems: Stems, entries: Sequence[Entry], path: str | None) -> None:
+def add(link: Link, stems: Stems, entries: Sequence[IndexEntry], path: str | None) -> None:
     """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
     is."""
     width = dimensions(link)
@@ -84,7 +84,7 @@ def _following(link: Link, trust: Trust) -> tuple[int, int]:
     return scalar(link, number, *values), scalar(link, passage, *values)
 
 
-def _check(link: Link, entry: Entry, width: int) -> None:
+def _check(link: Link, entry: IndexEntry, width: int) -> None:
     records.check_entry(entry, width)
     if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (entry.document.doc_id,)).fetchone():
         raise records.taken(entry.document)
@@ -251,7 +251,7 @@ def _read_numbered(link: Link, row: tuple[Any, ...], width: int) -> Numbered:
     if embedded:
         ask = "SELECT passage_id, vector FROM vectors WHERE passage_id BETWEEN %s AND %s ORDER BY 1"
         _, vectors = read_vectors(link, ask, (first, first + len(spans) - 1), width)
-    return Numbered(number, path, first, Entry(records.read_document(tuple(fields)), spans, vectors))
+    return Numbered(number, path, first, IndexEntry(records.read_document(tuple(fields)), spans, vectors))
 
 
 def contents(link: Link) -> Iterator[Row]:

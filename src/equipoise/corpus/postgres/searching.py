@@ -18,7 +18,7 @@ from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.words import kept_size
 from equipoise.corpus.records import Ids, rows_of
-from equipoise.corpus.scope import POSTGRES, Scope
+from equipoise.corpus.scope import POSTGRES, DocumentScope
 
 T = TypeVar("T")
 EF_SEARCH, EF_MOST = 4, 1000
@@ -58,7 +58,7 @@ class Remembered:
         return made
 
 
-def matrix(link: Link, scope: Scope) -> tuple[Ids, Array]:
+def matrix(link: Link, scope: DocumentScope) -> tuple[Ids, Array]:
     """All ids (n,), ascending, and their unit vectors (n, d), both read-only. Raises Damage."""
     inside = scope.passages("passage_id", POSTGRES)
     ask = f"SELECT passage_id, vector FROM vectors WHERE {inside.text} ORDER BY passage_id"
@@ -67,7 +67,7 @@ def matrix(link: Link, scope: Scope) -> tuple[Ids, Array]:
     return ids, vectors
 
 
-def inside(link: Link, scope: Scope, ids: Ids) -> NDArray[np.intp]:
+def inside(link: Link, scope: DocumentScope, ids: Ids) -> NDArray[np.intp]:
     """The rows of the `ids`, which ascend, whose passages are of the scope."""
     meant = scope.passages("passage_id", POSTGRES)
     ask = f"SELECT passage_id FROM passages WHERE {meant.text} ORDER BY passage_id"
@@ -76,7 +76,9 @@ def inside(link: Link, scope: Scope, ids: Ids) -> NDArray[np.intp]:
     return rows[known]
 
 
-def nearest(link: Link, scope: Scope, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
+def nearest(
+    link: Link, scope: DocumentScope, vector: Array, k: int, *, exact: bool
+) -> list[tuple[int, float]]:
     """At most `k` (passage id, cosine) for a unit vector (d,), best first, ties by id. Raises Damage.
 
     Within a filter search is exact: what a graph finds there depends on what is outside.
@@ -99,7 +101,7 @@ def _near(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
     return found
 
 
-def _best(link: Link, scope: Scope, vector: Array, k: int) -> tuple[Ids, Array]:
+def _best(link: Link, scope: DocumentScope, vector: Array, k: int) -> tuple[Ids, Array]:
     """The best `k` and some more, so many that no other could be among the best with its sum in another order.
 
     The product is in an expression, for which no graph is used.
@@ -120,7 +122,7 @@ def _best(link: Link, scope: Scope, vector: Array, k: int) -> tuple[Ids, Array]:
         wanted *= 2
 
 
-def vectors(link: Link, scope: Scope, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+def vectors(link: Link, scope: DocumentScope, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
     """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
     asked = [int(passage_id) for passage_id in passage_ids]
     inside = scope.passages("passage_id", POSTGRES)

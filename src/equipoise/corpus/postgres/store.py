@@ -24,8 +24,8 @@ from equipoise.corpus.postgres import migrations, rows, searching, verification
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.partition import PostgresPartition
 from equipoise.corpus.postgres.session import Session
-from equipoise.corpus.records import Counts, Entry, FileRecord, Listed, Numbered
-from equipoise.corpus.scope import POSTGRES, Scope
+from equipoise.corpus.records import Counts, FileRecord, IndexEntry, ListedDocument, Numbered
+from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.stems import Stems
 
 
@@ -37,7 +37,7 @@ class PostgresStore(Closing):
         self._session = Session(url, read_only=read_only, timeout=timeout)
         self._stems = Stems()
         self._remembered = searching.Remembered()
-        self._partitions = {trust: self._part(Scope(trust)) for trust in Trust}
+        self._partitions = {trust: self._part(DocumentScope(trust)) for trust in Trust}
 
     @classmethod
     def open(
@@ -87,7 +87,7 @@ class PostgresStore(Closing):
 
     def partition(self, trust: Trust, where: Where | None = None) -> PostgresPartition:
         """See `store.Readable`."""
-        return self._partitions[trust] if where is None else self._part(Scope(trust, where))
+        return self._partitions[trust] if where is None else self._part(DocumentScope(trust, where))
 
     def counts(self) -> Counts:
         """See `store.Readable`; kept in memory until the store changes."""
@@ -105,7 +105,7 @@ class PostgresStore(Closing):
             hits = self._rows(f"{records.FILE} WHERE path = %s", path)
             return records.read_file(hits[0]) if hits else None
 
-    def listing(self) -> tuple[Listed, ...]:
+    def listing(self) -> tuple[ListedDocument, ...]:
         """See `store.Readable`."""
         with mapped(self.path):
             return tuple(map(records.read_listed, self._rows(rows.LISTED)))
@@ -121,7 +121,7 @@ class PostgresStore(Closing):
 
     def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
         """See `store.Readable`."""
-        inside = Scope(Trust.TRUSTED, where).documents("number", POSTGRES)
+        inside = DocumentScope(Trust.TRUSTED, where).documents("number", POSTGRES)
         ask = (
             f"SELECT title FROM documents WHERE {inside.text} AND title <> ''"
             ' GROUP BY title ORDER BY sum(count) DESC, title COLLATE "C" LIMIT %s'
@@ -213,7 +213,7 @@ class PostgresStore(Closing):
             self._session.write(lambda link: migrations.bind(link, wanted))
         self.check_encoder(encoder)
 
-    def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
+    def replace_file(self, record: FileRecord, entries: Sequence[IndexEntry]) -> None:
         """See `store.Writable`."""
 
         def work(link: Link) -> None:
@@ -276,7 +276,7 @@ class PostgresStore(Closing):
 
         self._session.write(work, again=False)
 
-    def add_documents(self, entries: Sequence[Entry], *, again: bool = False) -> None:
+    def add_documents(self, entries: Sequence[IndexEntry], *, again: bool = False) -> None:
         """See `store.Writable`."""
 
         def work(link: Link) -> None:
@@ -363,7 +363,7 @@ class PostgresStore(Closing):
 
     # Inside
 
-    def _part(self, scope: Scope) -> PostgresPartition:
+    def _part(self, scope: DocumentScope) -> PostgresPartition:
         return PostgresPartition(self, self._session, self._stems, scope)
 
     def _counted(self) -> Counts:

@@ -9,7 +9,7 @@ from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows, searching, words
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.records import Damage
-from equipoise.corpus.scope import Scope
+from equipoise.corpus.scope import DocumentScope
 from equipoise.corpus.stems import Stems
 
 _ODD = (
@@ -61,7 +61,7 @@ def _check_partition(link: Link, trust: Trust) -> None:
         raise Damage("a document in the partition of another trust")
     if link.execute(_SIZE, bounds(trust)).fetchone() != words.kept_size(link, trust):
         raise Damage("counts that are not those of the passages")
-    searching.matrix(link, Scope(trust))
+    searching.matrix(link, DocumentScope(trust))
 
 
 def _check_postings(link: Link, passage_id: int, terms: words.Placed) -> None:

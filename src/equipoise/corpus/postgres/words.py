@@ -7,7 +7,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postings import Places
 from equipoise.corpus.records import Damage
-from equipoise.corpus.scope import POSTGRES, Scope
+from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.stems import Stems
 
 LONGEST = 128
@@ -17,10 +17,10 @@ Placed = dict[str, list[int]]
 """By term: where it stands in a passage, ascending."""
 
 
-class Words:
+class PostgresWords:
     """The index of a partition behind the connection of the moment; see `postings.Postings`."""
 
-    def __init__(self, link: Link, scope: Scope) -> None:
+    def __init__(self, link: Link, scope: DocumentScope) -> None:
         self._link, self._scope = link, scope
         self._inside = scope.passages("passage_id", POSTGRES)
 
@@ -66,7 +66,7 @@ class Words:
         return dict(self._link.execute(ask.encode(), values).fetchall())
 
 
-class FilteredWords(Words):
+class FilteredWords(PostgresWords):
     """The same of what a filter means, counted from the postings."""
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
@@ -83,9 +83,9 @@ class FilteredWords(Words):
         return passages, tokens
 
 
-def words_in(link: Link, scope: Scope) -> Words:
+def words_in(link: Link, scope: DocumentScope) -> PostgresWords:
     """The index of the passages of a scope."""
-    return Words(link, scope) if scope.where is None else FilteredWords(link, scope)
+    return PostgresWords(link, scope) if scope.where is None else FilteredWords(link, scope)
 
 
 def kept_size(link: Link, trust: Trust) -> tuple[int, int]:

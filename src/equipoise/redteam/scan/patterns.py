@@ -24,7 +24,7 @@ _PARTS = re.compile(r"\([^()\[\]]*+\)|\[[^()\[\]]*+\]|[^\s()\[\]]++|[()\[\]]")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PatternStep:
     """One place of a pattern: any of `words`, or a word that begins with one of `prefixes`; without both, any word."""
 
     words: frozenset[str]
@@ -91,7 +91,7 @@ def compiled(text: str, lists: Mapping[str, Sequence[str]]) -> Pattern:
     return Pattern(steps[0].words, dict(masks), tuple(prefixes), gaps, optional, 1 << len(steps))
 
 
-def _steps(text: str, lists: Mapping[str, Sequence[str]]) -> Iterator[Step]:
+def _steps(text: str, lists: Mapping[str, Sequence[str]]) -> Iterator[PatternStep]:
     if len(text) > LONGEST:
         raise InputError(f"the phrase {text[:80]!r}… is longer than {LONGEST} characters: split it")
     for part in _PARTS.findall(text):
@@ -107,18 +107,18 @@ def _steps(text: str, lists: Mapping[str, Sequence[str]]) -> Iterator[Step]:
             yield _choice(part, text, lists, optional=False)
         else:
             for word in read_words(part).words:
-                yield Step(frozenset([word]))
+                yield PatternStep(frozenset([word]))
 
 
-def _gap(part: str, text: str) -> Iterator[Step]:
+def _gap(part: str, text: str) -> Iterator[PatternStep]:
     size = part[2:]
     if not (size.isdecimal() and len(size) < 4 and 1 <= int(size) <= MOST_GAP):
         raise InputError(f"the phrase {text[:80]!r} has the gap {part!r}: write ..1 to ..{MOST_GAP}")
     for _ in range(int(size)):
-        yield Step(frozenset(), optional=True)
+        yield PatternStep(frozenset(), optional=True)
 
 
-def _choice(inside: str, text: str, lists: Mapping[str, Sequence[str]], *, optional: bool) -> Step:
+def _choice(inside: str, text: str, lists: Mapping[str, Sequence[str]], *, optional: bool) -> PatternStep:
     words: set[str] = set()
     prefixes: list[str] = []
     for choice in _expanded(inside, text, lists):
@@ -133,7 +133,7 @@ def _choice(inside: str, text: str, lists: Mapping[str, Sequence[str]], *, optio
             prefixes.append(read[0])
         else:
             words.add(read[0])
-    return Step(frozenset(words), tuple(prefixes), optional)
+    return PatternStep(frozenset(words), tuple(prefixes), optional)
 
 
 def _expanded(inside: str, text: str, lists: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.errors import EquipoiseError, InputError
-from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.records import SampleRecord
 from equipoise.evaluation.results import check_config, fingerprint, write_atomically
 from equipoise.evaluation.run import Evaluated, Progress, evaluate, silent
@@ -56,7 +56,7 @@ async def run(
     out: Path,
     *,
     progress: Progress = silent,
-    budget: Budget | None = None,
+    budget: RunBudget | None = None,
 ) -> list[Carried]:
     """Every attack of the plan on every target, and benign questions, into `out`; what was carried out.
 

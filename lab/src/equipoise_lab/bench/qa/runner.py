@@ -21,7 +21,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Document, Span
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.results import Key
 from equipoise.evaluation.run import Progress, Ran, RecordForm, Timings, evaluate
 from equipoise.evaluation.scorers import System
@@ -55,7 +55,7 @@ class Harness:
     encoder: Encoder
     chat: ChatModel | None
     out: Path
-    budget: Budget
+    budget: RunBudget
     progress: Progress
     concurrency: int = 1
     reranker: Reranker | None = None
