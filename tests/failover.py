@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import FileRecord
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from postgres_server import Cluster

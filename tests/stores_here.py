@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.addresses import StoreUrl
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import FileRecord, IndexEntry
+from equipoise.corpus.record_types import FileRecord, IndexEntry
 from hashed_words import HashedWords
 
 KINDS = ["sqlite", "postgres"]

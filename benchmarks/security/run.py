@@ -24,10 +24,10 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise.redteam.suite import run, systems, tables
+from equipoise.redteam.suite import attacking, summaries, systems
+from equipoise.redteam.suite.attacking import AttackPlan
 from equipoise.redteam.suite.cases import BENIGN, LOOK_ALIKE, SUITES, Material
-from equipoise.redteam.suite.run import AttackPlan
-from equipoise.redteam.suite.tables import Carried
+from equipoise.redteam.suite.summaries import Carried
 from equipoise.redteam.targets import PipelineTarget
 from equipoise_lab.bench import scripts
 
@@ -90,7 +90,9 @@ def _carry_out(
             on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
         )  # fmt: skip
         material = Material(documents, sizes, arguments.data if part.get("data") else None)
-        sync.run(run.run(plan, targets, material, out / part["name"], progress=scripts.say, budget=budget))
+        sync.run(
+            attacking.run(plan, targets, material, out / part["name"], progress=scripts.say, budget=budget)
+        )
 
 
 def _local(name: str, arguments: Namespace) -> ChatModel | None:
@@ -113,7 +115,7 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
             [one for each in attacks for one in read_records(out / name / f"{each}.jsonl", SampleRecord)],
         )
         if carried and not part.get("data"):
-            (HERE / f"transcripts-{name}.md").write_text(tables.transcripts(carried), "utf-8")
+            (HERE / f"transcripts-{name}.md").write_text(summaries.transcripts(carried), "utf-8")
         hidden = (*TEXTS, "rule") if part.get("data") else TEXTS
         records = [_without(record, hidden) for one in carried for record in one.records] or [
             record.model_copy(update={"sample": record.sample.removeprefix(f"{name}/")})
@@ -121,10 +123,10 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
             if record.sample.startswith(f"{name}/")
         ]
         if records:
-            summary = tables.summary(_by_attack(attacks, records), {"part": name, "llm": llm})
+            summary = summaries.summary(_by_attack(attacks, records), {"part": name, "llm": llm})
             pages.append(
                 f"## {name} (model: {llm}; suite: {part['suite']}; tries a case: {part['budget']})\n\n"
-                f"{tables.markdown(summary)}"
+                f"{summaries.markdown(summary)}"
             )
         every += [record.model_copy(update={"sample": f"{name}/{record.sample}"}) for record in records]
     head = (

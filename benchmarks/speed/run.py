@@ -26,7 +26,7 @@ import numpy as np
 from equipoise import Library
 from equipoise.core import sync
 from equipoise.core.types import Array, Document, Query, Trust
-from equipoise.corpus.records import IndexEntry
+from equipoise.corpus.record_types import IndexEntry
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.filters import NoFilter

@@ -18,7 +18,7 @@ from equipoise.corpus.offsets import packed
 from equipoise.corpus.partitions import SIZE
 from equipoise.corpus.postgres import migrations, rows, schema, searching, words
 from equipoise.corpus.postgres.connections import parsed
-from equipoise.corpus.records import FileRecord, IndexEntry, Numbered
+from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered
 from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords

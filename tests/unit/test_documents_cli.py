@@ -10,7 +10,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.catalogue import named
 from equipoise.corpus.loaders import load
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 
 
 @pytest.fixture

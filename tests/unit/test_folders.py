@@ -12,7 +12,7 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus import files, indexing, naming
 from equipoise.corpus.indexing import index, prepare
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import FileRecord
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import updating

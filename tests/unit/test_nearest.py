@@ -9,7 +9,7 @@ import pytest
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import nearest
-from equipoise.corpus.records import IndexEntry
+from equipoise.corpus.record_types import IndexEntry
 from equipoise.corpus.store import Store
 
 DIMENSIONS = 384

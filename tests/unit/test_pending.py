@@ -14,7 +14,7 @@ from equipoise.core.types import Document, Query, Trust
 from equipoise.corpus import vectors
 from equipoise.corpus.embedding import AT_A_TIME
 from equipoise.corpus.indexing import index, prepare
-from equipoise.corpus.records import FileRecord, IndexEntry
+from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.store import Store
 from equipoise.rag import others
 from equipoise.rag.build import FILTERS, RETRIEVERS, make, retriever_in

@@ -14,7 +14,7 @@ from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Passage, Trust
 from equipoise.corpus import keywords
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import FileRecord, IndexEntry
+from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 

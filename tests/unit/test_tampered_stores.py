@@ -13,7 +13,7 @@ import pytest
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Query, Trust
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import FileRecord
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.store import Store
 from equipoise.rag.retrieval import HybridRetriever
 from hashed_words import HashedWords

@@ -23,8 +23,8 @@ from equipoise.models.crossencoder import READER
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise.redteam.suite import cases, run, systems, tables
-from equipoise.redteam.suite.run import AttackPlan
+from equipoise.redteam.suite import attacking, cases, summaries, systems
+from equipoise.redteam.suite.attacking import AttackPlan
 from equipoise.redteam.targets import ChatTarget, HttpTarget, ObjectTarget, OverStore, Target
 
 EXAMPLE = "example"
@@ -85,7 +85,7 @@ def attack_run(
     wanted = tuple(only or (cases.CORPUS if suite == "corpus" else cases.ATTACKS))
     if unknown := [name for name in wanted if name not in cases.ATTACKS]:
         raise InputError(f"there is no attack {unknown[0]!r}: choose among {', '.join(cases.ATTACKS)}")
-    tables.residual_bound(0, 1)  # raises MissingExtra before anything is asked
+    summaries.residual_bound(0, 1)  # raises MissingExtra before anything is asked
     settings = layers.load({"model.llm": llm}).settings
     spending = RunBudget(max_minutes=max_minutes)
     out.mkdir(parents=True, exist_ok=True)
@@ -97,8 +97,8 @@ def attack_run(
         tries = budget or {"quick": 3, "full": 8, "corpus": 20}[suite]
         plan = AttackPlan(wanted, tries, limit, settings.model.slots, described)
         with progress.counted() as report:
-            results = sync.run(run.run(plan, targets, material, out, progress=report, budget=spending))
-    Terminal().print((out / run.TABLE).read_text("utf-8"))
+            results = sync.run(attacking.run(plan, targets, material, out, progress=report, budget=spending))
+    Terminal().print((out / attacking.TABLE).read_text("utf-8"))
     skipped = sum(result.skipped for result in results)
     Terminal().print(f"{skipped} cases are left: run it again. " if skipped else f"Results in {out}")
 

@@ -14,7 +14,7 @@ from equipoise.core import settings as layers
 from equipoise.core.metadata import as_json as as_json_value
 from equipoise.core.types import Block, BlockKind, Document, Trust
 from equipoise.corpus import catalogue
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 
 app = group("What the index holds: list, show, remove, trust.")

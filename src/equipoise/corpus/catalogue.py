@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Trust
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 
 SHOWN = 10

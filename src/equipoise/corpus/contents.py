@@ -16,7 +16,7 @@ from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.offsets import packed
 from equipoise.corpus.pieces import passage_at, word_text
-from equipoise.corpus.records import FileRecord, Numbered
+from equipoise.corpus.record_types import FileRecord, Numbered
 from equipoise.corpus.stems import TOKENIZER
 
 Row = tuple[Any, ...]

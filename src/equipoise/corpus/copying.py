@@ -9,7 +9,7 @@ from equipoise.core.types import Array
 from equipoise.corpus import contents
 from equipoise.corpus.contents import Row
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import FileRecord, Numbered
+from equipoise.corpus.record_types import FileRecord, Numbered
 from equipoise.corpus.store import Store
 
 AT_A_TIME = 50

@@ -9,7 +9,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document
 from equipoise.corpus.offsets import Offsets
 from equipoise.corpus.pieces import passage_at, search_text
-from equipoise.corpus.records import IndexEntry
+from equipoise.corpus.record_types import IndexEntry
 
 AT_A_TIME = 128
 """Passages that an encoder is given together. At the end of each such call its threads wait for the last of them, and

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from equipoise.core.types import Array
-from equipoise.corpus.records import Ids
+from equipoise.corpus.record_types import Ids
 
 MORE = 16
 """Rows beyond those wanted that are ranked exactly with them."""

@@ -11,7 +11,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus import postings
 from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.postings import Places
-from equipoise.corpus.records import Ids, rows_of
+from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import SQLITE, DocumentScope
 
 

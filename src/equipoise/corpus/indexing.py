@@ -25,7 +25,7 @@ from equipoise.corpus.naming import documents_of
 from equipoise.corpus.offsets import packed as packed_offsets
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.prefetch import FileTurn, Same, Share, in_turn
-from equipoise.corpus.records import FileRecord, IndexEntry
+from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_metadata, known_roots
 from equipoise.corpus.store import Store

@@ -10,7 +10,7 @@ from equipoise.core.metadata import Scalar
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import FileRecord
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.store import Store
 
 

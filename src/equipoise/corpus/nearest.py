@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.types import Array
-from equipoise.corpus import records
-from equipoise.corpus.records import Damage, Ids, rows_of
+from equipoise.corpus import record_types
+from equipoise.corpus.record_types import Damage, Ids, rows_of
 from equipoise.corpus.rows import dimensions, file_size, passages_in
 from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.maths.codes import Codes, coded, products
@@ -244,7 +244,7 @@ def read_rows(connection: sqlite3.Connection, filed: Filed, rows: Rows) -> Array
             few[int(filed.documents[owner])] = here
     for document, data in _datas(connection, list(few)):
         here = few[document]
-        vectors[here] = records.vectors_in(data, len(data) // (width * 4), width)[inner[here]]
+        vectors[here] = record_types.vectors_in(data, len(data) // (width * 4), width)[inner[here]]
     return vectors
 
 
@@ -284,12 +284,12 @@ def _each(connection: sqlite3.Connection, scope: DocumentScope, total: int, widt
     )
     row, last = 0, 0
     for document, first, count, data in connection.execute(ask, inside.values):
-        vectors = records.vectors_in(data, records.integer(count), width)
-        if not last < records.integer(first) < _MOST_IDS or row + count > total:
+        vectors = record_types.vectors_in(data, record_types.integer(count), width)
+        if not last < record_types.integer(first) < _MOST_IDS or row + count > total:
             raise Damage("the vectors are not those of the passages")
-        if not records.are_unit(vectors):
+        if not record_types.are_unit(vectors):
             raise Damage("the vectors are not of length 1, or not in the order of their passages")
-        yield _Stored(records.integer(document), row, np.arange(first, first + count), vectors)
+        yield _Stored(record_types.integer(document), row, np.arange(first, first + count), vectors)
         row, last = row + count, first + count - 1
 
 
@@ -300,7 +300,7 @@ def _pieces(connection: sqlite3.Connection, document: int, rows: Rows, width: in
         for row in rows.tolist():
             blob.seek(row * width * 4)
             data += blob.read(width * 4)
-    return records.vectors_in(bytes(data), len(rows), width)
+    return record_types.vectors_in(bytes(data), len(rows), width)
 
 
 def _datas(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[tuple[int, bytes]]:

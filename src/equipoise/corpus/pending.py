@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.core.types import Array, Document
-from equipoise.corpus import records, rows
+from equipoise.corpus import record_types, rows
 from equipoise.corpus.offsets import Offsets, check_spans
 from equipoise.corpus.scope import SQLITE, DocumentScope
 
@@ -58,7 +58,7 @@ def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]])
     """
     width = rows.dimensions(connection)
     for pending, vectors in made:
-        records.check_vectors(pending.document, vectors, (len(pending.spans), width))
+        record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
         if pending.is_like(_read_one(connection, pending.number)):
             data = np.ascontiguousarray(vectors, "<f4").tobytes()
             connection.execute("UPDATE vectors SET data = ? WHERE document = ?", (data, pending.number))
@@ -74,16 +74,19 @@ def drop_file(connection: sqlite3.Connection, document: Pending) -> None:
 def _read_one(connection: sqlite3.Connection, number: int) -> Pending | None:
     if connection.execute(f"SELECT 1 {_WAITING} AND document = ?", (number,)).fetchone() is None:
         return None
-    row = connection.execute(f"{records.DOCUMENT} WHERE number = ?", (number,)).fetchone()
+    row = connection.execute(f"{record_types.DOCUMENT} WHERE number = ?", (number,)).fetchone()
     if row is None:
-        raise records.Damage(f"vectors of a document {number} that is not there")
+        raise record_types.Damage(f"vectors of a document {number} that is not there")
     (path,) = connection.execute("SELECT path FROM documents WHERE number = ?", (number,)).fetchone()
-    document, spans = records.read_document(row), tuple(connection.execute(_PLACES, (number,)).fetchall())
+    document, spans = (
+        record_types.read_document(row),
+        tuple(connection.execute(_PLACES, (number,)).fetchall()),
+    )
     try:
         check_spans(spans, len(document.text))
     except (TypeError, ValueError) as error:
-        raise records.Damage(f"the passages of document {document.doc_id!r}: {error}") from error
-    return Pending(number, None if path is None else records.text(path), document, spans)
+        raise record_types.Damage(f"the passages of document {document.doc_id!r}: {error}") from error
+    return Pending(number, None if path is None else record_types.text(path), document, spans)
 
 
 def _seen(pending: Pending) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from equipoise.core.errors import EquipoiseError, UnreadableFile
 from equipoise.corpus import files
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, shown
-from equipoise.corpus.records import FileRecord
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 

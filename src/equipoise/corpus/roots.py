@@ -12,7 +12,7 @@ from pathlib import Path
 from equipoise.core.types import Trust
 from equipoise.corpus.files import LeftOut, Walk
 from equipoise.corpus.places import Places, shown
-from equipoise.corpus.records import FileRecord
+from equipoise.corpus.record_types import FileRecord
 
 
 class Gone(StrEnum):

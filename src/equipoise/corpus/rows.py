@@ -17,7 +17,7 @@ from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.offsets import packed
 from equipoise.corpus.partitions import bounds, first, trust_of
 from equipoise.corpus.pieces import passage_at, word_text
-from equipoise.corpus.records import (
+from equipoise.corpus.record_types import (
     DOCUMENT,
     MOST_DIMENSIONS,
     PLACE,

@@ -24,7 +24,7 @@ from equipoise.core.errors import StoreError
 from equipoise.core.types import Trust
 from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.places import has_working_folder
-from equipoise.corpus.records import Damage
+from equipoise.corpus.record_types import Damage
 from equipoise.corpus.stems import TOKENIZER
 from equipoise.text import visible
 

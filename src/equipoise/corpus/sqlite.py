@@ -19,11 +19,11 @@ from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, pending, records, rows, verification
+from equipoise.corpus import contents, pending, record_types, rows, verification
 from equipoise.corpus.common import Alone, Closing
 from equipoise.corpus.fulltext import show_words, words_of
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Counts, Damage, FileRecord, IndexEntry, ListedDocument, Numbered
+from equipoise.corpus.record_types import Counts, Damage, FileRecord, IndexEntry, ListedDocument, Numbered
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.sqlite_partition import SqlitePartition
@@ -93,18 +93,21 @@ class SqliteStore(Alone, Closing):
     def files(self) -> dict[str, FileRecord]:
         """Every indexed file by its path relative to the store's folder."""
         with mapped(self.path):
-            return {row[0]: records.read_file(row) for row in self._rows(f"{records.FILE} ORDER BY path")}
+            return {
+                row[0]: record_types.read_file(row)
+                for row in self._rows(f"{record_types.FILE} ORDER BY path")
+            }
 
     def file(self, path: str) -> FileRecord | None:
         """The file with this path; None where it is not indexed."""
         with mapped(self.path):
-            hits = self._rows(f"{records.FILE} WHERE path = ?", (path,))
-            return records.read_file(hits[0]) if hits else None
+            hits = self._rows(f"{record_types.FILE} WHERE path = ?", (path,))
+            return record_types.read_file(hits[0]) if hits else None
 
     def listing(self) -> tuple[ListedDocument, ...]:
         """Every document without its text, in the order of the store."""
         with mapped(self.path):
-            return tuple(map(records.read_listed, self._rows(records.LISTED)))
+            return tuple(map(record_types.read_listed, self._rows(record_types.LISTED)))
 
     def doc_ids(self) -> tuple[str, ...]:
         """Every document, in the order of the store."""
@@ -131,11 +134,11 @@ class SqliteStore(Alone, Closing):
 
     def document(self, doc_id: str) -> Document:
         """The document. Raises CorpusError for an unknown one."""
-        hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = ?", (doc_id,))
+        hits = self._rows(f"{record_types.DOCUMENT} WHERE doc_id = ?", (doc_id,))
         if not hits:
-            raise records.unknown(doc_id, self.path)
+            raise record_types.unknown(doc_id, self.path)
         with mapped(self.path):
-            return records.read_document(hits[0])
+            return record_types.read_document(hits[0])
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
         """The documents by id. Raises CorpusError for an unknown one."""
@@ -154,15 +157,15 @@ class SqliteStore(Alone, Closing):
             documents = self.documents(place.doc_id for place in places)
             pairs = zip(wanted, places, strict=True)
             return tuple(
-                records.read_passage(number, place, documents[place.doc_id]) for number, place in pairs
+                record_types.read_passage(number, place, documents[place.doc_id]) for number, place in pairs
             )
 
     def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
         """Where the passages lie, in the order asked for. Raises CorpusError for an unknown one."""
         wanted = [int(passage_id) for passage_id in passage_ids]
-        ask = f"{records.PLACE} WHERE p.passage_id IN ({','.join('?' * len(wanted))})"
+        ask = f"{record_types.PLACE} WHERE p.passage_id IN ({','.join('?' * len(wanted))})"
         with mapped(self.path):
-            places = dict(records.read_place(row) for row in self._rows(ask, tuple(wanted)))
+            places = dict(record_types.read_place(row) for row in self._rows(ask, tuple(wanted)))
         if unknown := [passage_id for passage_id in wanted if passage_id not in places]:
             self._complain(unknown[0])
         return tuple(places[passage_id] for passage_id in wanted)
@@ -170,11 +173,11 @@ class SqliteStore(Alone, Closing):
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""
         with self.snapshot():
-            hits = self._rows(f"{records.PLACE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
+            hits = self._rows(f"{record_types.PLACE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
             document = self.document(doc_id) if hits else None
-            places = [records.read_place(row) for row in hits] if document else []
+            places = [record_types.read_place(row) for row in hits] if document else []
             return tuple(
-                records.read_passage(number, place, document) for number, place in places if document
+                record_types.read_passage(number, place, document) for number, place in places if document
             )
 
     def pending(self) -> list[tuple[int, int]]:
@@ -195,16 +198,16 @@ class SqliteStore(Alone, Closing):
 
     def bind_encoder(self, encoder: Encoder) -> None:
         """Record whose vectors the store holds. Raises StoreError where it already holds another's."""
-        if self._meta() != records.meta_of(encoder):
+        if self._meta() != record_types.meta_of(encoder):
             with self._writing():
                 if self.counts().documents == 0:
                     ask = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-                    self._connection.executemany(ask, records.meta_of(encoder).items())
+                    self._connection.executemany(ask, record_types.meta_of(encoder).items())
         self.check_encoder(encoder)
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raises StoreError where the store's vectors are not of `encoder`."""
-        records.check_encoder(self.path, self._meta(), encoder)
+        record_types.check_encoder(self.path, self._meta(), encoder)
 
     def replace_file(self, record: FileRecord, entries: Sequence[IndexEntry]) -> None:
         """Put a file's documents in the place of those it had before, if any."""
@@ -250,7 +253,7 @@ class SqliteStore(Alone, Closing):
 
     def rename(self, doc_id: str, new_id: str, source: str) -> None:
         """See `store.Writable`."""
-        records.check_keepable(f"the name {source!r}", (new_id, source))
+        record_types.check_keepable(f"the name {source!r}", (new_id, source))
         with self._writing():
             if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", (new_id,)):
                 raise CorpusError(f"there is a document {new_id!r} in {self.path} already")
@@ -328,7 +331,7 @@ class SqliteStore(Alone, Closing):
 
     def _texts(self, ask: str) -> tuple[str, ...]:
         with mapped(self.path):
-            return tuple(records.text(row[0]) for row in self._rows(ask))
+            return tuple(record_types.text(row[0]) for row in self._rows(ask))
 
     def _rows(self, ask: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock, mapped(self.path):

@@ -22,7 +22,7 @@ from equipoise.corpus.fulltext import FilteredText, FullText
 from equipoise.corpus.keywords import LOOKED_AT, Keywords
 from equipoise.corpus.nearest import EXACT_UP_TO, FilteredNearest, Nearest
 from equipoise.corpus.partitions import trust_of
-from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
+from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.spelling import Correction
 from equipoise.corpus.stems import Stems

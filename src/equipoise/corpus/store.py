@@ -28,7 +28,7 @@ from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
 from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import (
+from equipoise.corpus.record_types import (
     Authorship,
     Counts,
     FileRecord,

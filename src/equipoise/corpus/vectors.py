@@ -11,7 +11,7 @@ from itertools import accumulate
 from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
-from equipoise.corpus import records
+from equipoise.corpus import record_types
 from equipoise.corpus.embedding import AT_A_TIME, embedded, texts_of
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.store import Store
@@ -141,7 +141,7 @@ def _vectors(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], N
     made, row = [], 0
     for pending in group:
         vectors = rows[row : row + len(pending.spans)]
-        records.check_vectors(pending.document, vectors, (len(pending.spans), encoder.dimensions))
+        record_types.check_vectors(pending.document, vectors, (len(pending.spans), encoder.dimensions))
         made.append((pending, vectors))
         row += len(pending.spans)
     return made

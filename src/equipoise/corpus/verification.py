@@ -4,12 +4,12 @@ import sqlite3
 from contextlib import closing
 
 from equipoise.core.types import Trust
-from equipoise.corpus import records
+from equipoise.corpus import record_types
 from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.nearest import read_signs
 from equipoise.corpus.partitions import bounds
 from equipoise.corpus.pieces import word_text
-from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
+from equipoise.corpus.record_types import DOCUMENT, FILE, PLACE, Damage
 from equipoise.corpus.scope import DocumentScope
 from equipoise.corpus.stems import TOKENIZER
 
@@ -43,9 +43,9 @@ def verify(connection: sqlite3.Connection) -> None:
     if connection.execute("PRAGMA foreign_key_check").fetchall():
         raise Damage("rows without their document")
     for row in connection.execute(FILE):
-        records.read_file(row)
+        record_types.read_file(row)
     for row in connection.execute(DOCUMENT):
-        records.read_document(row)
+        record_types.read_document(row)
     for ask, reason in (
         (_PASSAGES_OF_VECTORS, "vectors that are not those of the passages"),
         (_WITHOUT_VECTORS, "a document without vectors"),
@@ -67,9 +67,9 @@ def _check_words(connection: sqlite3.Connection, trust: Trust) -> None:
         anew.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row')")
         anew.execute("BEGIN")
         for row in connection.execute(f"{DOCUMENT} WHERE number BETWEEN ? AND ?", bounds(trust)):
-            document = records.read_document(row)
+            document = record_types.read_document(row)
             for place in connection.execute(f"{PLACE} WHERE d.doc_id = ?", (document.doc_id,)):
-                passage = records.read_passage(*records.read_place(place), document)
+                passage = record_types.read_passage(*record_types.read_place(place), document)
                 ask = "INSERT INTO words(rowid, text) VALUES (?, ?)"
                 anew.execute(ask, (passage.passage_id, word_text(passage)))
         ask = "SELECT term, doc, cnt FROM {} ORDER BY term"

@@ -11,7 +11,7 @@ from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.core.where import Where
-from equipoise.corpus.records import Counts, ListedDocument, unknown
+from equipoise.corpus.record_types import Counts, ListedDocument, unknown
 from equipoise.corpus.store import Partition, Readable
 
 

@@ -21,7 +21,7 @@ from equipoise.core.where import Given, as_where
 from equipoise.corpus import catalogue
 from equipoise.corpus.indexing import Judge, Progress, index, prepare
 from equipoise.corpus.naming import document_id
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.store import Store

@@ -30,7 +30,7 @@ from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import IndexProgress, index
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.redteam.scan.holding import Holding

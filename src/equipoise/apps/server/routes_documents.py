@@ -24,7 +24,7 @@ from equipoise.core.types import Trust
 from equipoise.core.where import as_where
 from equipoise.corpus import catalogue
 from equipoise.corpus.places import Places
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.roots import writer_of
 from equipoise.corpus.store import Store
 from equipoise.rag.gathering import unread

@@ -10,7 +10,7 @@ from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import LOG
 from equipoise.apps.server.views import shown_source
 from equipoise.core.types import Trust
-from equipoise.corpus.records import ListedDocument
+from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 from equipoise.rag.impersonation import lookalikes
 from equipoise.redteam.scan import Finding, Reach, Severity

@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from equipoise.core.addresses import StoreUrl
 from equipoise.core.errors import InputError, StoreError, StoreLost
-from equipoise.corpus.records import Damage
+from equipoise.corpus.record_types import Damage
 from equipoise.corpus.schema import damaged
 from equipoise.text import visible
 

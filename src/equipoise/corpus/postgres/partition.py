@@ -21,7 +21,7 @@ from equipoise.corpus.postgres import searching
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import PostgresWords, words_in
-from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
+from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.spelling import Correction
 from equipoise.corpus.stems import Stems

@@ -12,7 +12,7 @@ import numpy as np
 from equipoise.core import metadata
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Trust
-from equipoise.corpus import records
+from equipoise.corpus import record_types
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.contents import Row, of_documents
 from equipoise.corpus.offsets import check_spans, packed
@@ -21,7 +21,7 @@ from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.records import DOCUMENT, FILE, Damage, FileRecord, Ids, IndexEntry, Numbered
+from equipoise.corpus.record_types import DOCUMENT, FILE, Damage, FileRecord, Ids, IndexEntry, Numbered
 from equipoise.corpus.stems import Stems
 
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
@@ -85,9 +85,9 @@ def _following(link: Link, trust: Trust) -> tuple[int, int]:
 
 
 def _check(link: Link, entry: IndexEntry, width: int) -> None:
-    records.check_entry(entry, width)
+    record_types.check_entry(entry, width)
     if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (entry.document.doc_id,)).fetchone():
-        raise records.taken(entry.document)
+        raise record_types.taken(entry.document)
 
 
 def add_one(link: Link, stems: Stems, numbered: Numbered) -> None:
@@ -142,7 +142,7 @@ def remove(link: Link, stems: Stems, numbers: Sequence[int]) -> None:
     for number in numbers:
         document = document_at(link, number)
         places = link.execute(f"{PLACE} WHERE p.document = %s ORDER BY p.passage_id".encode(), (number,))
-        spans = [(i, (place.start, place.end)) for i, place in map(records.read_place, places)]
+        spans = [(i, (place.start, place.end)) for i, place in map(record_types.read_place, places)]
         postings = list(words.placed(stems, texts_of(document, [span for _, span in spans])))
         ids = [passage_id for passage_id, _ in spans]
         trust = trust_of(number)
@@ -158,7 +158,7 @@ def document_at(link: Link, number: int) -> Document:
     row = link.execute(f"{DOCUMENT} WHERE number = %s".encode(), (number,)).fetchone()
     if row is None:
         raise Damage(f"there is no document {number}")
-    return records.read_document(row)
+    return record_types.read_document(row)
 
 
 def unembedded(link: Link, number: int) -> Pending | None:
@@ -183,7 +183,7 @@ def add_vectors(link: Link, made: Sequence[tuple[Pending, Array]]) -> None:
     """
     width = dimensions(link)
     for pending, vectors in made:
-        records.check_vectors(pending.document, vectors, (len(pending.spans), width))
+        record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
         if pending.is_like(unembedded(link, pending.number)):
             write_vectors(
                 link, scalar(link, "SELECT first FROM documents WHERE number = %s", pending.number), vectors
@@ -198,7 +198,7 @@ def read_vectors(link: Link, ask: str, values: Sequence[object], width: int) -> 
     vectors = np.empty((len(rows), width), np.float32)
     for place, (_, vector) in enumerate(rows):
         vectors[place] = vector.to_numpy()
-    if not records.are_unit(vectors):
+    if not record_types.are_unit(vectors):
         raise Damage("the vectors are not of length 1")
     return ids, vectors
 
@@ -222,12 +222,12 @@ def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:
     """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
     width = dimensions(link)
     for numbered in documents:
-        records.check_number(numbered)
+        record_types.check_number(numbered)
         here = link.execute("SELECT doc_id FROM documents WHERE number = %s", (numbered.number,)).fetchone()
         if here is not None and here[0] == numbered.entry.document.doc_id:
             continue
         if here is not None:
-            raise records.other_at(numbered)
+            raise record_types.other_at(numbered)
         _check(link, numbered.entry, width)
         add_one(link, stems, numbered)
 
@@ -251,12 +251,14 @@ def _read_numbered(link: Link, row: tuple[Any, ...], width: int) -> Numbered:
     if embedded:
         ask = "SELECT passage_id, vector FROM vectors WHERE passage_id BETWEEN %s AND %s ORDER BY 1"
         _, vectors = read_vectors(link, ask, (first, first + len(spans) - 1), width)
-    return Numbered(number, path, first, IndexEntry(records.read_document(tuple(fields)), spans, vectors))
+    return Numbered(
+        number, path, first, IndexEntry(record_types.read_document(tuple(fields)), spans, vectors)
+    )
 
 
 def contents(link: Link) -> Iterator[Row]:
     """See `corpus.contents`."""
-    files = map(records.read_file, link.execute(f"{FILE} ORDER BY path".encode()).fetchall())
+    files = map(record_types.read_file, link.execute(f"{FILE} ORDER BY path".encode()).fetchall())
     yield from of_documents(meta(link), files, numbered(link))
 
 

@@ -17,7 +17,7 @@ from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.words import kept_size
-from equipoise.corpus.records import Ids, rows_of
+from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 
 T = TypeVar("T")

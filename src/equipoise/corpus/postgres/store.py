@@ -17,14 +17,14 @@ from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, records
+from equipoise.corpus import contents, record_types
 from equipoise.corpus.common import Closing
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.postgres import migrations, rows, searching, verification
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.partition import PostgresPartition
 from equipoise.corpus.postgres.session import Session
-from equipoise.corpus.records import Counts, FileRecord, IndexEntry, ListedDocument, Numbered
+from equipoise.corpus.record_types import Counts, FileRecord, IndexEntry, ListedDocument, Numbered
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.stems import Stems
 
@@ -97,18 +97,21 @@ class PostgresStore(Closing):
     def files(self) -> dict[str, FileRecord]:
         """See `store.Readable`."""
         with mapped(self.path):
-            return {row[0]: records.read_file(row) for row in self._rows(f"{records.FILE} ORDER BY path")}
+            return {
+                row[0]: record_types.read_file(row)
+                for row in self._rows(f"{record_types.FILE} ORDER BY path")
+            }
 
     def file(self, path: str) -> FileRecord | None:
         """See `store.Readable`."""
         with mapped(self.path):
-            hits = self._rows(f"{records.FILE} WHERE path = %s", path)
-            return records.read_file(hits[0]) if hits else None
+            hits = self._rows(f"{record_types.FILE} WHERE path = %s", path)
+            return record_types.read_file(hits[0]) if hits else None
 
     def listing(self) -> tuple[ListedDocument, ...]:
         """See `store.Readable`."""
         with mapped(self.path):
-            return tuple(map(records.read_listed, self._rows(rows.LISTED)))
+            return tuple(map(record_types.read_listed, self._rows(rows.LISTED)))
 
     def doc_ids(self) -> tuple[str, ...]:
         """See `store.Readable`."""
@@ -135,20 +138,24 @@ class PostgresStore(Closing):
 
     def document(self, doc_id: str) -> Document:
         """See `store.Readable`."""
-        hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
+        hits = self._rows(f"{record_types.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
         if not hits:
-            raise records.unknown(doc_id, self.path)
+            raise record_types.unknown(doc_id, self.path)
         with mapped(self.path):
-            return records.read_document(hits[0])
+            return record_types.read_document(hits[0])
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
         """See `store.Readable`."""
         wanted = list(dict.fromkeys(doc_ids))
         asked = [searching.storable(doc_id) for doc_id in wanted]
         with self._session.reading():
-            by_id = {row[0]: row for row in self._rows(f"{records.DOCUMENT} WHERE doc_id = ANY(%s)", asked)}
+            by_id = {
+                row[0]: row for row in self._rows(f"{record_types.DOCUMENT} WHERE doc_id = ANY(%s)", asked)
+            }
             return {
-                doc_id: records.read_document(by_id[doc_id]) if doc_id in by_id else self.document(doc_id)
+                doc_id: record_types.read_document(by_id[doc_id])
+                if doc_id in by_id
+                else self.document(doc_id)
                 for doc_id in wanted
             }
 
@@ -163,14 +170,14 @@ class PostgresStore(Closing):
             places = self.places(wanted)
             documents = self.documents(place.doc_id for place in places)
             pairs = zip(wanted, places, strict=True)
-            return tuple(records.read_passage(i, place, documents[place.doc_id]) for i, place in pairs)
+            return tuple(record_types.read_passage(i, place, documents[place.doc_id]) for i, place in pairs)
 
     def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
         """See `store.Readable`."""
         wanted = [int(passage_id) for passage_id in passage_ids]
         with mapped(self.path):
             places = dict(
-                map(records.read_place, self._rows(f"{rows.PLACE} WHERE p.passage_id = ANY(%s)", wanted))
+                map(record_types.read_place, self._rows(f"{rows.PLACE} WHERE p.passage_id = ANY(%s)", wanted))
             )
         if unknown := [passage_id for passage_id in wanted if passage_id not in places]:
             raise CorpusError(f"there is no passage {unknown[0]} in {self.path}: it may have been replaced")
@@ -189,7 +196,7 @@ class PostgresStore(Closing):
 
     def check_encoder(self, encoder: Encoder) -> None:
         """See `store.Readable`."""
-        records.check_encoder(self.path, self._meta(), encoder)
+        record_types.check_encoder(self.path, self._meta(), encoder)
 
     def verify(self) -> None:
         """See `store.Readable`."""
@@ -209,7 +216,7 @@ class PostgresStore(Closing):
 
     def bind_encoder(self, encoder: Encoder) -> None:
         """See `store.Writable`."""
-        if self._meta() != (wanted := records.meta_of(encoder)):
+        if self._meta() != (wanted := record_types.meta_of(encoder)):
             self._session.write(lambda link: migrations.bind(link, wanted))
         self.check_encoder(encoder)
 
@@ -265,7 +272,7 @@ class PostgresStore(Closing):
 
     def rename(self, doc_id: str, new_id: str, source: str) -> None:
         """See `store.Writable`."""
-        records.check_keepable(f"the name {source!r}", (new_id, source))
+        record_types.check_keepable(f"the name {source!r}", (new_id, source))
 
         def work(link: Link) -> None:
             if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (new_id,)).fetchone():

@@ -4,11 +4,11 @@ from collections import Counter
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Trust
-from equipoise.corpus import records
+from equipoise.corpus import record_types
 from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows, searching, words
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.records import Damage
+from equipoise.corpus.record_types import Damage
 from equipoise.corpus.scope import DocumentScope
 from equipoise.corpus.stems import Stems
 
@@ -36,15 +36,15 @@ def verify(link: Link, stems: Stems) -> None:
     for ask, reason in _ODD:
         if link.execute(ask.encode()).fetchone():
             raise Damage(reason)
-    for row in link.execute(records.FILE.encode()).fetchall():
-        records.read_file(row)
+    for row in link.execute(record_types.FILE.encode()).fetchall():
+        record_types.read_file(row)
     for trust in Trust:
         _check_partition(link, trust)
     counts: Counter[tuple[str, str]] = Counter()
     try:
         for numbered in rows.numbered(link):
             entry = numbered.entry
-            records.check_entry(entry, rows.dimensions(link))
+            record_types.check_entry(entry, rows.dimensions(link))
             texts = rows.texts_of(entry.document, entry.spans)
             for passage_id, (terms, _) in enumerate(words.placed(stems, texts), numbered.first):
                 _check_postings(link, passage_id, terms)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from equipoise.core.types import Trust
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postings import Places
-from equipoise.corpus.records import Damage
+from equipoise.corpus.record_types import Damage
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.stems import Stems
 

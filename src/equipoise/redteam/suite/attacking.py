@@ -10,7 +10,7 @@ from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.records import SampleRecord
 from equipoise.evaluation.results import check_config, fingerprint, write_atomically
 from equipoise.evaluation.run import Evaluated, Progress, evaluate, silent
-from equipoise.redteam.suite import tables
+from equipoise.redteam.suite import summaries
 from equipoise.redteam.suite.cases import (
     BENIGN,
     INSIDE,
@@ -21,8 +21,8 @@ from equipoise.redteam.suite.cases import (
     limited,
     of,
 )
+from equipoise.redteam.suite.summaries import Carried
 from equipoise.redteam.suite.systems import Attacked, unfit
-from equipoise.redteam.suite.tables import Carried
 from equipoise.redteam.targets import Planting, Target
 
 HONEST = 3
@@ -109,8 +109,8 @@ async def _fit(attack: str, targets: Sequence[Target]) -> tuple[list[Target], di
 
 def write(results: Sequence[Carried], plan: AttackPlan, out: Path) -> None:
     """Summary, table and worst transcripts of what was carried out so far."""
-    summary = tables.summary(results, plan.described)
+    summary = summaries.summary(results, plan.described)
     content = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(out / SUMMARY, content.encode())
-    write_atomically(out / TABLE, tables.markdown(summary).encode())
-    write_atomically(out / TRANSCRIPTS, tables.transcripts(results).encode("utf-8", "backslashreplace"))
+    write_atomically(out / TABLE, summaries.markdown(summary).encode())
+    write_atomically(out / TRANSCRIPTS, summaries.transcripts(results).encode("utf-8", "backslashreplace"))
