@@ -47,7 +47,7 @@ test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres \
 		$(VENV)/.stores-test $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python -m pytest -m live -rP
+	$(BIN)/python -m pytest -m "live and not nightly" -rP
 
 check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 	$(BIN)/ruff check .
@@ -61,8 +61,10 @@ fuzz: $(VENV)/.test
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
 
-nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test
-	$(BIN)/python -m pytest -m nightly -n auto --dist worksteal
+nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test $(VENV)/.local
+	$(BIN)/python -m pytest -m "nightly and not live" -n auto --dist worksteal
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
+	$(BIN)/python -m pytest -m "nightly and live"
 	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
 
 serve-kills: $(VENV)/.test $(VENV)/.serve

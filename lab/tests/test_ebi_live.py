@@ -11,6 +11,7 @@ from equipoise_lab.attacks.passages import Journal, Kind, read_passages
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_the_local_model_writes_an_attack(tmp_path):
     chat = build.chat_model(ModelSettings(llm="local"))

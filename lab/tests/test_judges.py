@@ -86,7 +86,10 @@ class TestEveryJudge:
 
 @pytest.mark.live
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", RUBRICS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "correctness" else pytest.param(name, marks=pytest.mark.nightly) for name in RUBRICS],
+)
 def test_with_the_local_model(name, local_chat):
     right, wrong = (judged(make(name, local_chat), prediction=text) for text in (GIVEN, "Bees dance."))
     assert_lawful(right, RUBRICS[name])

@@ -76,6 +76,8 @@ LIES = {
 MODEL_FREE = {"sentence", "reader", "extractive_qa"}
 HERE = [name for name in HIGHLIGHTERS if name != "extractive_qa" or installed()]
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
+ASKED_LIVE = [name if name == "cascade" else pytest.param(name, marks=pytest.mark.nightly) for name in ASKING]
+"""The default with a local model; the others, some of which tests/live asks, at night."""
 ODD = {
     "emoji": "🐝🔥 🧊 ?",
     "4,000 characters": ("bridge bees " * 400)[:4_000],
@@ -326,7 +328,7 @@ class TestTwoStep:
 
 @pytest.mark.live
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize("name", ASKED_LIVE)
 class TestEveryHighlighterWithTheLocalModel:
     def test_spans_lie_inside_the_passages_and_the_cost_is_counted(
         self, built, name, local_chat, passages, store
