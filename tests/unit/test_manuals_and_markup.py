@@ -45,6 +45,12 @@ class TestManualPages:
             "ferry(8)", "NAME", "ferry - ships", "-p port: See tide(1).",
         ]  # fmt: skip
 
+    def test_terms_as_help2man_hung_them(self):
+        page = ".SH A\n.HP\n\\fB\\-i[SUFFIX]\\fR\n.IP\nedit files in place\n.HP\nno term\n.PP\nmore\n"
+        assert [text for *_, text in outline("a.1", page)] == [
+            "A", "-i[SUFFIX]: edit files in place", "no term", "more"
+        ]  # fmt: skip
+
     def test_a_table(self):
         page = ".SH A\n.TS\ntab(@);\nl l.\nT{\nName\nT}@Role\n_\nAnn@captain\nBo@T{\nthe\ncook\nT}\n.TE\n"
         assert [text for *_, text in outline("a.1", page)] == [

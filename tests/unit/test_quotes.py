@@ -58,6 +58,10 @@ ABOVE = (
 SENTENCES = "# Rules\n\n- Dogs stay on deck.\n- Bicycles are carried free of charge.\n"
 TABLE = "Table 2: Fares by sort\n\n| Sort | Fare |\n|---|---|\n| Adult with a bicycle | 3 |\n| Child | 1 |\n"
 LABEL = "# Help\n\nUse:\n\n.. code-block:: sh\n\n   ferry --help\n\nIt is long.\n"
+OPTION = (
+    "# Actions\n\n- -delete: Delete files; true if that went well. If it failed, a message is written. "
+    f"{'Think twice before you use it on anything that you need. ' * 6}"
+)
 LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last of all."
 
 
@@ -84,6 +88,11 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (TABLE, "| Child | 1 |", "Table 2: Fares by sort\n\n| Sort | Fare |\n\n…\n\n| Child | 1 |"),
         (TABLE, "| Sort | Fare |", TABLE.rstrip()),
         (LABEL, "ferry --help", LABEL[LABEL.index("Use:") : LABEL.index("\n\nIt")]),
+        (
+            OPTION,
+            "If it failed, a message is written.",
+            "- -delete: Delete files; true if that went well. If it failed, a message is written.",
+        ),
         (LONG, "First of all.", "First of all."),
     ],
 )

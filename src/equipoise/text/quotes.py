@@ -137,6 +137,8 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
         around |= set(_around(document, row, unit))
         if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
             needed |= set(own)
+        elif row >= 0:
+            needed |= set(_term(document, row))
     wanted = list(_groups(document, sorted(around), needed))
     if needed and opens(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
@@ -189,8 +191,23 @@ def _last(document: Document, row: int) -> Sequence[Offsets]:
     return [(block.start, block.end)] if block.end - block.start <= _LONGEST_TERM else ()
 
 
+def _term(document: Document, row: int) -> Sequence[Offsets]:
+    """The first sentence of an item that begins with its term ("-delete: Delete files."), which names what all its text
+    is about."""
+    text = _text(document, document.blocks[row])
+    named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(text[_marker_end(text) :])
+    return _pieces(document, row)[:1] if named else ()
+
+
+def _leading(document: Document, row: int) -> Sequence[Offsets]:
+    """The sentence of a block that others are read with: that with its term, else the last."""
+    last = _last(document, row)
+    return last if last and opens(document.text[slice(*last[0])]) else _term(document, row) or last
+
+
 def _read_with(document: Document, row: int) -> Iterator[Offsets]:
-    return (piece for intro in _intros(document, row) for piece in _last(document, intro))
+    """What leads to a block."""
+    return (piece for intro in _intros(document, row) for piece in _leading(document, intro))
 
 
 def _intros(document: Document, row: int) -> Iterator[int]:

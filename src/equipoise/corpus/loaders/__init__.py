@@ -22,7 +22,7 @@ from equipoise.corpus.whole import WholeText
 
 __all__ = ["DOCUMENTS", "VERSION", "LoadedDocument", "Loader", "check_type", "kind_of", "load", "whole_texts"]
 
-VERSION = 3
+VERSION = 4
 """Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]

@@ -69,6 +69,9 @@ class _Page:
     _running: list[str] = field(default_factory=list)
     _term: str = ""
     _wants_term: bool = False
+    _hanging: bool = (
+        False  # as help2man writes a term: a hanging paragraph before an indented one without a tag
+    )
     _in_item: bool = False
     _in_code: bool = False
     _depth: int = 0
@@ -120,11 +123,14 @@ class _Page:
                 self.flush()
             self._wants_term = self._in_item = True
         elif name in {"IP", "It"}:
+            hanging, said = self._hanging and not words, one_line(" ".join(self._running))
+            self._running = [] if hanging else self._running
             self.flush()
-            self._term = _called(words) if name == "It" else _plain(words[0]) if words else ""
+            self._term = _called(words) if name == "It" else _plain(words[0]) if words else said * hanging
             self._in_item = bool(self._term) or self._in_item
         elif name in _BEGINS:
             self.flush()
+            self._hanging = name == "HP"
             self._in_item = self._in_item and name not in {"PP", "P", "LP", "El", "HP"}
             self._depth = max(self._depth + {"RS": 1, "RE": -1}.get(name, 0), 0)
         else:
@@ -166,7 +172,7 @@ class _Page:
         """End the running block."""
         running, self._running = self._running, []
         term, self._term = self._term, ""
-        self._wants_term = False
+        self._wants_term = self._hanging = False
         if self._in_code:
             for line in "\n".join(running).strip("\n").split("\n"):
                 self.outline.code(line)
