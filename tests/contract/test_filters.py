@@ -13,11 +13,10 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.sync import run
 from equipoise.core.types import Query, Trust
 from equipoise.rag.build import FILTERS
-from equipoise.rag.coordinated import CoordinatedFilter, shipped_author_model
+from equipoise.rag.coordinated import ByTrust, CoordinatedFilter, shipped_author_model
 from equipoise.rag.filters import BiasDefFilter, NoFilter, QuotaFilter
 from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.stance import Sides
-from equipoise.rag.trust import ByTrust
 from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
 from geometry import angles, candidates, planted, random_candidates
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Block, BlockKind, Document, Span, Trust
 from equipoise.corpus import nearest, sqlite_partition
-from equipoise.corpus.partitions import SIZE, bounds, first
 from equipoise.corpus.record_types import Counts, IndexEntry, PartCounts
+from equipoise.corpus.scope import SIZE, bounds, first
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Trust
 from equipoise.corpus import copying, keywords
-from equipoise.corpus.partitions import first
 from equipoise.corpus.record_types import Counts, IndexEntry
+from equipoise.corpus.scope import first
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401

@@ -13,8 +13,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus import embedding, fulltext, naming, nearest, rows, sqlite
 from equipoise.corpus.fulltext import FullText
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.partitions import trust_of
-from equipoise.corpus.scope import DocumentScope
+from equipoise.corpus.scope import DocumentScope, trust_of
 from equipoise.corpus.spelling import NEAREST
 from equipoise.corpus.sqlite import SqliteStore
 from equipoise.corpus.sqlite_partition import SqlitePartition

@@ -13,9 +13,8 @@ from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefSettings
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.coordinated import CoordinatedFilter
+from equipoise.rag.coordinated import BEST, ByTrust, CoordinatedFilter
 from equipoise.rag.filters import BiasDefFilter, NoFilter
-from equipoise.rag.trust import BEST, ByTrust
 from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
 from geometry import angles, candidates, planted
 

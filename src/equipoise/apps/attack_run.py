@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.options import PathOption
+from equipoise.apps.options import PathOption, group
 from equipoise.apps.terminal import Terminal
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -27,6 +27,7 @@ from equipoise.redteam.suite import attacking, cases, summaries, systems
 from equipoise.redteam.suite.attacking import AttackPlan
 from equipoise.redteam.targets import ChatTarget, HttpTarget, ObjectTarget, OverStore, Target
 
+app = group("Attack a store of your own, to measure its defences.")
 EXAMPLE = "example"
 KEY = "EQUIPOISE_ATTACK_KEY"
 """The variable with the key that is shown to a target at an address."""
@@ -51,6 +52,7 @@ OnlyOption = Annotated[
 ]
 
 
+@app.command("run")
 def attack_run(
     target: TargetOption = None,
     suite: Annotated[

@@ -39,7 +39,7 @@ COMMANDS = {
         "scan",
         "Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.",
     ),
-    "attack": ("attack", "Attack a store of your own, to measure its defences."),
+    "attack": ("attack_run", "Attack a store of your own, to measure its defences."),
     "budget": (
         "budget",
         "How many different inputs one question can force on the summarizer, and what each setting buys.",

@@ -17,8 +17,8 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus.blocks import blocks_in, check_blocks
 from equipoise.corpus.offsets import check_pages, check_spans, spans, unpacked
-from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.pieces import passage_at
+from equipoise.corpus.scope import trust_of
 from equipoise.text import visible
 
 Ids = NDArray[np.int64]

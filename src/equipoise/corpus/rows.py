@@ -15,7 +15,6 @@ from equipoise.core.types import Trust
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.offsets import packed
-from equipoise.corpus.partitions import bounds, first, trust_of
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.record_types import (
     DOCUMENT,
@@ -36,7 +35,7 @@ from equipoise.corpus.record_types import (
     text,
     vectors_in,
 )
-from equipoise.corpus.scope import SQLITE, DocumentScope
+from equipoise.corpus.scope import SQLITE, DocumentScope, bounds, first, trust_of
 
 NUMBERED = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number"
 

@@ -9,7 +9,7 @@ words_*    full text search, one for each partition; holds no text, so a deletio
 meta       the encoder's name and dimensions
 
 Document numbers and passage ids grow together: sorted by one is sorted by the other. They also say which partition a
-document belongs to (`corpus.partitions`).
+document belongs to (`corpus.scope`).
 """
 
 import sqlite3

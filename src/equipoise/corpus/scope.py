@@ -2,6 +2,9 @@
 
 Every statement of a partition has the condition, so what is counted, scored, corrected or remembered within a filter is
 what a store gives that holds these documents alone.
+
+A store has a partition for each `Trust`, told apart by numbers: each counts its documents and passages by itself, from
+`first` on, so a number says which one it belongs to, and what is in one leaves the numbers of the others as they are.
 """
 
 import json
@@ -12,7 +15,25 @@ from typing import NamedTuple
 from equipoise.core.metadata import Token, token
 from equipoise.core.types import Document, Trust
 from equipoise.core.where import And, In, Not, Or, Range, Where, key_of
-from equipoise.corpus.partitions import bounds
+
+SIZE = 1 << 40
+"""Numbers of a partition: documents and passages of each have fewer."""
+_FIRST = {Trust.TRUSTED: 1, Trust.UNTRUSTED: SIZE + 1, Trust.HELD: 2 * SIZE + 1}
+
+
+def first(trust: Trust) -> int:
+    """The lowest number of a document or passage in the partition."""
+    return _FIRST[trust]
+
+
+def bounds(trust: Trust) -> tuple[int, int]:
+    """The lowest and the highest number of the partition, for SQL's BETWEEN."""
+    return first(trust), first(trust) + SIZE - 1
+
+
+def trust_of(number: int) -> Trust:
+    """The partition that a number of a document or passage belongs to."""
+    return next(trust for trust in reversed(Trust) if number >= _FIRST[trust] or trust is Trust.TRUSTED)
 
 
 class Sql(NamedTuple):

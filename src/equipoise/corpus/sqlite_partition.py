@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import pending, rows
-from equipoise.corpus.exact_rerank import MORE, exactly_ranked
 from equipoise.corpus.fulltext import FilteredText, FullText
 from equipoise.corpus.keywords import LOOKED_AT, Keywords
-from equipoise.corpus.nearest import EXACT_UP_TO, FilteredNearest, Nearest
-from equipoise.corpus.partitions import trust_of
+from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
-from equipoise.corpus.scope import SQLITE, DocumentScope
+from equipoise.corpus.scope import SQLITE, DocumentScope, trust_of
 from equipoise.corpus.spelling import Correction
 from equipoise.corpus.stems import Stems
 from equipoise.text.tokens import content_words

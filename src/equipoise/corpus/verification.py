@@ -7,10 +7,9 @@ from equipoise.core.types import Trust
 from equipoise.corpus import record_types
 from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.nearest import read_signs
-from equipoise.corpus.partitions import bounds
 from equipoise.corpus.pieces import word_text
 from equipoise.corpus.record_types import DOCUMENT, FILE, PLACE, Damage
-from equipoise.corpus.scope import DocumentScope
+from equipoise.corpus.scope import DocumentScope, bounds
 from equipoise.corpus.stems import TOKENIZER
 
 _PASSAGES_OF_VECTORS = """

@@ -61,7 +61,7 @@ RETRIEVERS = {
     "bm25": "equipoise.rag.retrieval:Bm25Retriever",
 }
 FILTERS = {
-    "auto": "equipoise.rag.trust:ByTrust",
+    "auto": "equipoise.rag.coordinated:ByTrust",
     "none": "equipoise.rag.filters:NoFilter",
     "biasdef": "equipoise.rag.filters:BiasDefFilter",
     "coordinated": "equipoise.rag.coordinated:CoordinatedFilter",

@@ -1,4 +1,5 @@
-"""The filter `coordinated`: takes out passages by which one author crowds out the other side.
+"""The filters `coordinated` and `auto`, which is the first for untrusted documents: takes out passages by which one
+author crowds out the other side.
 
 Several passages by one author on one side are a group (`maths.coordinated`). Authors are told by style, with a model
 learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that could
@@ -22,14 +23,14 @@ from typing import Protocol
 
 import numpy as np
 
-from equipoise.core.protocols import Reranker
-from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query, Usage
+from equipoise.core.protocols import PassageFilter, Reranker
+from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query, Trust, Usage
 from equipoise.maths.authorship import AuthorModel
 from equipoise.maths.checks import Floats, Mask
 from equipoise.maths.coordinated import THRESHOLD, coordinated, likeness, suspects
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
-from equipoise.rag.filters import BiasDefFilter
+from equipoise.rag.filters import BiasDefFilter, NoFilter
 from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.search import passage_scores
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
@@ -240,3 +241,39 @@ def _reason(
     named = ", ".join(candidates.passages[rows[other]].spot for other in fellows[:NAMED])
     more = f" and {len(fellows) - NAMED} more" if len(fellows) > NAMED else ""
     return f"coordinated: written like {named}{more}, by an author who argues on one side"
+
+
+BEST = CoordinatedFilter
+"""What `filter.name = "auto"` uses for untrusted documents: the choice is measured in benchmarks/bias."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByTrust:
+    """The filter `best`, for passages from documents that anybody may have written.
+
+    Passages of trusted documents take part in its statistics but are never flagged. Where no candidate is
+    untrusted it is not even asked. Trust is that of `candidates.documents`; a passage whose document is not among them
+    counts as untrusted.
+    """
+
+    best: PassageFilter
+
+    @classmethod
+    def from_components(cls, components: Components) -> "ByTrust":
+        """`BEST`, built from the settings."""
+        return cls(BEST.from_components(components))
+
+    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
+        """The first k of what `best` keeps and of the trusted passages that it flags; raises what `best` raises."""
+        held = {
+            doc_id for doc_id, document in candidates.documents.items() if document.trust is Trust.TRUSTED
+        }
+        trusted = {passage.passage_id for passage in candidates.passages if passage.doc_id in held}
+        if all(passage.passage_id in trusted for passage in candidates.passages):
+            return await NoFilter().filter(query, candidates, k=k)
+        judged = await self.best.filter(query, candidates, k=k)
+        flags = tuple(flag for flag in judged.flagged if flag.passage.passage_id not in trusted)
+        flagged = {flag.passage.passage_id for flag in judged.flagged}
+        chosen = {passage.passage_id for passage in judged.kept.passages} | (flagged & trusted)
+        kept = [row for row, passage in enumerate(candidates.passages) if passage.passage_id in chosen]
+        return Filtered(candidates.take(kept[:k]), flags, judged.usage)

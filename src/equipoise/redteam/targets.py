@@ -23,7 +23,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.types import Candidates, ChatOptions, Document, Message, Passage, Proposal, Query, Trust
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.partitions import trust_of
+from equipoise.corpus.scope import trust_of
 from equipoise.corpus.store import Store
 from equipoise.models.listening import ListeningChat
 from equipoise.rag import build, retrieval

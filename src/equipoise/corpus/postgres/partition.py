@@ -16,13 +16,12 @@ from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import postings
 from equipoise.corpus.keywords import LOOKED_AT, Keywords
-from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.postgres import searching
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import PostgresWords, words_in
 from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
-from equipoise.corpus.scope import POSTGRES, DocumentScope
+from equipoise.corpus.scope import POSTGRES, DocumentScope, trust_of
 from equipoise.corpus.spelling import Correction
 from equipoise.corpus.stems import Stems
 from equipoise.text.tokens import content_words

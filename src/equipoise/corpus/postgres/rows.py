@@ -16,12 +16,12 @@ from equipoise.corpus import record_types
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.contents import Row, of_documents
 from equipoise.corpus.offsets import check_spans, packed
-from equipoise.corpus.partitions import bounds, trust_of
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.record_types import DOCUMENT, FILE, Damage, FileRecord, Ids, IndexEntry, Numbered
+from equipoise.corpus.scope import bounds, trust_of
 from equipoise.corpus.stems import Stems
 
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")

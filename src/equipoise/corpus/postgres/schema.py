@@ -8,7 +8,7 @@ partitions how many passages and tokens each has
 state      one row: a token that every change replaces
 migrations which of MIGRATIONS were run
 
-Which partition a document, a passage, a vector or a posting belongs to, its number says (`corpus.partitions`).
+Which partition a document, a passage, a vector or a posting belongs to, its number says (`corpus.scope`).
 """
 
 from typing import LiteralString

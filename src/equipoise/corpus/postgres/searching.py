@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.types import Array, Trust
-from equipoise.corpus.exact_rerank import CLOSE, MORE, exactly_ranked
-from equipoise.corpus.nearest import EXACT_UP_TO
-from equipoise.corpus.partitions import bounds
+from equipoise.corpus.nearest import CLOSE, EXACT_UP_TO, MORE, exactly_ranked
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.words import kept_size
 from equipoise.corpus.record_types import Ids, rows_of
-from equipoise.corpus.scope import POSTGRES, DocumentScope
+from equipoise.corpus.scope import POSTGRES, DocumentScope, bounds
 
 T = TypeVar("T")
 EF_SEARCH, EF_MOST = 4, 1000

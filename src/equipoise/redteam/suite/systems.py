@@ -16,7 +16,7 @@ from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
-from equipoise.redteam import jailbreak, off_task, tool_hijack, verdict
+from equipoise.redteam import asking, verdict
 from equipoise.redteam.beside import BesideTrusted
 from equipoise.redteam.cut_up import CutUp
 from equipoise.redteam.incomplete import Incomplete
@@ -82,9 +82,9 @@ class Attacked:
 def strategies(honest: tuple[str, ...]) -> dict[str, Any]:
     """Every attack by name."""
     made: list[Any] = [
-        tool_hijack.attack(honest),
-        off_task.attack(honest),
-        jailbreak.attack(honest),
+        asking.hijack(honest),
+        asking.off_task(honest),
+        asking.jailbreak(honest),
         verdict.typed(honest),
         CutUp(),
         Incomplete(),
