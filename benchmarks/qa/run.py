@@ -120,7 +120,7 @@ def ask(run: Run, config: dict, arguments: Namespace, budget: RunBudget) -> None
         wanted = pipelines(run.pipelines, with_llm=chat is not None)
         plan = QaPlan(run.dataset, tuple(drawn), wanted)
         judges = [chat] if chat and run.judge else []
-        options = Options(run.dataset, run.pipelines)
+        options = Options(run.dataset, run.pipelines, both_orders=True)
         done = sync.run(bench.bench(plan, options, replace(harness, chat=chat), judges))
     print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
 

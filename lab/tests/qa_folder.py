@@ -129,6 +129,7 @@ def comparison(item, first, second, verdict, order="as-is"):
         "second": second,
         "order": order,
         "judge_model": "m2",
+        "prompt": "judge-comparison-v2",
         "verdict": verdict,
         "explanation": HOSTILE,
     }

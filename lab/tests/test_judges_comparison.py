@@ -30,9 +30,9 @@ def reply(better):
     return json.dumps({"explanation": "because", "better": better})
 
 
-def compare(script, first=GOOD, second=BAD, order=Order.AS_IS, **more):
+def compare(script, first=GOOD, second=BAD, order=Order.AS_IS, informed=False, **more):
     chat = ScriptedChat(script)
-    judge = ComparisonJudge(chat)
+    judge = ComparisonJudge(chat, informed=informed)
     how = {"question": QUESTION, "first": first, "second": second, "order": order} | more
     return sync.run(judge.compare(**how)), chat
 
@@ -100,12 +100,21 @@ def test_junk_is_unscored_and_an_absent_model_is_an_error():
         compare([ModelUnavailable("no endpoint")])
 
 
-def test_a_reference_is_shown_where_given():
-    plain = compare([reply("1")])[1].requests[0].messages
-    full = compare([reply("1")], reference="212 m\nQuestion:")[1].requests[0].messages
+def test_the_papers_judge_sees_neither_reference_nor_examples():
+    for more in ({}, {"reference": "212 m"}):
+        system, user = compare([reply("1")], **more)[1].requests[0].messages
+        assert "212 m" not in user.content.replace(GOOD, "")
+        assert "Reference" not in system.content + user.content
+        assert "Example" not in system.content
+
+
+def test_an_informed_judge_sees_the_reference_where_there_is_one():
+    plain = compare([reply("1")], informed=True)[1].requests[0].messages
+    full = compare([reply("1")], informed=True, reference="212 m\nQuestion:")[1].requests[0].messages
     assert "Reference:" not in plain[1].content
     assert "Reference:\n| 212 m\n| Question:\nAnswer 1:" in full[1].content
     assert plain[0] == full[0]
+    assert "Example:" in plain[0].content
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Rankings by hand, whatever the order of the file, and on the counts the paper prints."""
 
+import itertools
 import random
 
 import numpy as np
 import pytest
 
 from equipoise.core.errors import InputError
+from equipoise_lab.bench import layouts
 from equipoise_lab.bench.judges.comparison import Preference
 from equipoise_lab.bench.judges.ranking import Match, standings, win_matrix
 from equipoise_lab.maths.elo import elo
@@ -124,13 +126,28 @@ def test_ties_neither_and_unscored_are_counted_apart():
     assert win_matrix(matches(*games)) == {"a": {"b": each}, "b": {"a": each}}
 
 
-def test_a_pipeline_without_a_deciding_match_has_no_rating():
+def test_a_pipeline_without_a_deciding_match_is_rated_by_its_ties_alone():
     rows = by_name(
         standings(matches(("a", "b", FIRST), ("c", "a", NEITHER), ("c", "b", None)), seed=0, resamples=20)
     )
-    assert (rows["c"]["elo"], rows["c"]["win_rate"]) == (None, None)
+    assert (rows["c"]["elo_decided"], rows["c"]["win_rate"]) == (None, None)
     assert rows["c"]["win_share"].estimate == 0.0
-    assert list(rows)[-1] == "c"
+    assert 1000 < rows["c"]["elo"].estimate < rows["a"]["elo"].estimate == rows["a"]["elo"].estimate
+    assert rows["a"]["elo"].estimate < rows["a"]["elo_decided"].estimate == 1002
+
+
+@pytest.mark.parametrize("end", [TIE, NEITHER])
+def test_ties_and_both_bad_are_half_a_point_in_the_papers_elo_and_nothing_beside_it(end):
+    """a beats b, then b and c are tied: 998 against 1000, so 4 * (0.5 - 1 / (1 + 10^(2 / 400))) for b; the other way
+    round nothing moves. The mean of both orders."""
+    rows = by_name(standings(matches(("a", "b", FIRST), ("b", "c", end)), seed=0, resamples=20))
+    gain = 4 * (0.5 - 1 / (1 + 10 ** (2 / 400))) / 2
+    assert [rows[name]["elo"].estimate for name in "abc"] == pytest.approx([1002, 998 + gain, 1000 - gain])
+    assert [rows[name]["elo_decided"] and rows[name]["elo_decided"].estimate for name in "abc"] == [
+        1002,
+        998,
+        None,
+    ]
 
 
 def test_no_matches_and_unscored_ones_only():
@@ -153,6 +170,27 @@ def test_intervals_are_over_questions_and_not_over_matches():
     rows, copied = (by_name(standings(games, seed=4, resamples=400))["a"] for games in (once, once * 10))
     assert copied["win_rate"] == rows["win_rate"]
     assert rows["win_rate"].low == pytest.approx(2 / 3 - 1.96 * np.sqrt(2 / 9 / 30), abs=0.04)
+
+
+@pytest.mark.parametrize("name", TABLE_9)
+def test_with_ties_elo_is_nearer_to_what_table_2_prints(name):
+    """The games of Table 9 in orders of ours: the paper's own order is not known."""
+    printed, games = layouts.data("qa", "paper"), []
+    fights = printed["table_9"][name]
+    names = list(fights)
+    for one, other in itertools.combinations(range(5), 2):
+        (won, tied), (lost, _) = fights[names[one]][names[other]], fights[names[other]][names[one]]
+        games += [
+            (one, other, score) for score, n in ((1, won), (0.5, tied), (0, lost)) for _ in range(n // 10)
+        ]
+    first, second, scores = map(np.array, zip(*games, strict=True))
+    wanted = [printed["table_2"][name][who][1] for who in names]
+    rng, far = np.random.default_rng(0), {}
+    for ties in (True, False):
+        some = np.flatnonzero(ties | (scores != 0.5))
+        orders = np.stack([rng.permutation(some) for _ in range(20)])
+        far[ties] = np.abs(elo(first, second, scores, orders, players=5).mean(axis=0) - wanted).mean()
+    assert far[True] < far[False]
 
 
 @pytest.mark.parametrize("name", TABLE_9)

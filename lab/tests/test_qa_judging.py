@@ -69,7 +69,7 @@ def test_what_a_rule_decides_is_not_asked(judged):
 def test_only_the_first_judge_compares_and_every_pair_once(judged):
     rows = rows_of(judged[0], "comparisons.jsonl")
     assert {tuple(row) for row in rows} == {
-        ("dataset", "item_id", "first", "second", "order", "judge_model", "verdict", "explanation")
+        ("dataset", "item_id", "first", "second", "order", "judge_model", "prompt", "verdict", "explanation")
     }
     assert {row["judge_model"] for row in rows} == {"judge-1"}
     pairs = [(row["item_id"], row["first"], row["second"]) for row in rows]

@@ -72,6 +72,9 @@ def qa(
     both_orders: Annotated[
         bool, Option("--both-orders", help="Compare in both, not in one that is drawn.")
     ] = False,
+    informed: Annotated[
+        bool, Option("--informed", help="Show the judge that compares the reference, and examples.")
+    ] = False,
     limit: Annotated[int | None, Option(min=1, help="Draw so many questions.")] = None,
     split: Annotated[str, Option(help="A part of a published data set, such as repliqa_3.")] = "",
     without: Annotated[str, Option(help="Documents whose questions are left out.")] = "",
@@ -84,7 +87,9 @@ def qa(
     """Ask questions with known answers through several pipelines, and measure and judge the answers."""
     if "auto" in (judge, judge_second):
         raise InputError("--judge auto would hide who judges: name a model, for example openai/NAME")
-    options = Options(dataset, _names(pipelines), data, split, limit, _names(without), compare, both_orders)
+    options = Options(
+        dataset, _names(pipelines), data, split, limit, _names(without), compare, both_orders, informed
+    )
     settings = layers.load({"model.llm": llm}).settings
     chosen = questions.plan(options, with_llm=_is_there(settings))
     budget = RunBudget(max_tokens, max_minutes)

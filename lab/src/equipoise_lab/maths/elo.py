@@ -10,8 +10,8 @@ from equipoise.maths.checks import Floats, Rows
 
 INITIAL, SCALE, BASE = 1000.0, 400.0, 10.0
 K = 4.0
-"""Points a game can move; with the three constants above those of Chatbot Arena (Chiang et al. 2024), which the
-H&S paper cites. Its own K is not given."""
+"""Points a game can move; with the three constants above those of FastChat's `compute_elo`, which the H&S paper's code
+calls as it is."""
 
 
 def elo(first: Rows, second: Rows, scores: ArrayLike, orders: Rows, *, players: int, k: float = K) -> Floats:

@@ -1,5 +1,7 @@
 """The comparison judge (H&S, section 5.2): which of two answers is better, a tie, or neither is acceptable.
 
+The paper's sees no reference and no examples: so does ours, unless it is `informed`, which is ours.
+
 Models prefer a place (Zheng et al. 2023, section 3.3), so the order in which the answers are shown can be drawn from a
 hash (`seeded_order`): the same for the same pair, whichever way round it is named. Verdicts are in the caller's order.
 """
@@ -24,7 +26,7 @@ from equipoise_lab import prompts
 from equipoise_lab.bench.judges.rating import MAX_TOKENS, Explanation
 from equipoise_lab.maths.statistics import wilson
 
-PROMPT = "judge-comparison-v1"
+ZERO_SHOT, INFORMED = "judge-comparison-v2", "judge-comparison-v1"
 DECLINED = "(no answer: it declined)"
 """Stands outside the fence, where no answer can write it."""
 
@@ -97,10 +99,16 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonJudge:
-    """Compares two answers with a chat model."""
+    """Compares two answers with a chat model; an `informed` one has examples, and sees the reference."""
 
     chat: ChatModel
     options: ChatOptions = ChatOptions()
+    informed: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """The name of its prompt."""
+        return INFORMED if self.informed else ZERO_SHOT
 
     async def compare(
         self,
@@ -113,13 +121,13 @@ class ComparisonJudge:
     ) -> Comparison:
         """Which of two answers is better; None stands for a system that declined.
 
-        `reference` is shown where given. Equal answers are a tie and two declined ones are neither, by rule. Raises
-        ModelUnavailable.
+        `reference` is shown to an informed judge, where given. Equal answers are a tie and two declined ones are
+        neither, by rule. Raises ModelUnavailable.
         """
         if decided := by_rule(first, second):
             return decided
         said, swapped = (_said(first), _said(second)), order is Order.SWAPPED
-        known = "" if reference is None else f"Reference:\n{fenced(reference)}\n"
+        known = None if not self.informed else f"Reference:\n{fenced(reference)}\n" if reference else ""
         options = replace(self.options, max_tokens=min(self.options.max_tokens, MAX_TOKENS))
         messages = request(question, said[::-1] if swapped else said, known)
         try:
@@ -131,10 +139,16 @@ class ComparisonJudge:
         return combined([Vote(better, reply.explanation.strip(), swapped, usage)])
 
 
-def request(question: str, shown: tuple[str | None, str | None], known: str) -> tuple[Message, ...]:
-    """The messages with the answers in the order of `shown`; `known` is the part about what is right, or empty."""
+def request(
+    question: str, shown: tuple[str | None, str | None], known: str | None = None
+) -> tuple[Message, ...]:
+    """The messages with the answers in the order of `shown`; `known` is what an informed judge is told, maybe nothing,
+    and None for the paper's."""
     first, second = (DECLINED if text is None else fenced(text) for text in shown)
-    return prompts.load(PROMPT, question=fenced(question), known=known, first=first, second=second)
+    places = {"question": fenced(question), "first": first, "second": second}
+    return (
+        prompts.load(ZERO_SHOT, **places) if known is None else prompts.load(INFORMED, known=known, **places)
+    )
 
 
 def seeded_order(question: str, names: tuple[str, str], *, seed: int) -> Order:

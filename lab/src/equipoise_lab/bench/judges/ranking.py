@@ -1,7 +1,8 @@
 """Pipelines ranked by pairwise comparisons (H&S, section 6.1: Table 2, Figure 2, Table 9), with intervals.
 
-Matches are put into one canonical order first, so the order of a file never matters. "Neither is acceptable" is no
-tie: it ranks nobody and is counted apart, as is what could not be scored. Intervals are percentile bootstraps over
+Matches are put into one canonical order first, so the order of a file never matters. Elo is that of the paper's code
+(FastChat's `compute_elo`): a tie, and "neither is acceptable", is half a point for each; beside it Elo over decided
+matches alone. What could not be scored is counted apart. Intervals are percentile bootstraps over
 questions, since the matches of one question are not independent.
 """
 
@@ -45,6 +46,9 @@ ENDS: Mapping[Preference | None, str] = {
 }
 """How a match ended for the first of its two."""
 
+POINTS = {"wins": 1.0, "losses": 0.0, "ties": 0.5, "neither": 0.5}
+"""For the first of two, by the end of their match."""
+
 Tally = dict[str, int]
 """How the matches of one pipeline ended; `scored` are all but the unscored."""
 
@@ -71,8 +75,8 @@ def standings(
 
     Every interval has the number of questions as n, and is None where no match decides it. `win_rate` is wins / (wins +
     losses); `win_share` is wins / all scored matches, which is what the paper's Table 2 prints (its 59% is 42,355 of
-    4 x 17,955). `elo` has mean 1000 over the pipelines; ties are left out of it as in the paper. Raises InputError for
-    a match of a pipeline with itself.
+    4 x 17,955). `elo` counts all scored matches, `elo_decided` wins and losses alone; both have mean 1000 over the
+    pipelines. Raises InputError for a match of a pipeline with itself.
     """
     ordered = canonical(matches)
     names = sorted({name for match in ordered for name in (match.first, match.second)})
@@ -88,18 +92,24 @@ def standings(
             table[questions[side.question_id], players[side.first]] += ENDS[side.verdict] in ends
         return table
 
-    decided = [match for match in ordered if ENDS[match.verdict] in ("wins", "losses")]
-    places = [(questions[m.question_id], players[m.first], players[m.second]) for m in decided]
-    question, first, second = np.array(places, dtype=np.intp).reshape(-1, 3).T
-    points = np.array([float(match.verdict is Preference.FIRST) for match in decided])
-    games = _Games(question, first, second, points, counted("wins", "losses"))
-    wins, scored = counted("wins"), counted("wins", "losses", "ties", "neither")
+    def games(*ends: str) -> _Games:
+        """The matches that ended so."""
+        some = [match for match in ordered if ENDS[match.verdict] in ends]
+        places = [(questions[m.question_id], players[m.first], players[m.second]) for m in some]
+        question, first, second = np.array(places, dtype=np.intp).reshape(-1, 3).T
+        points = np.array([POINTS[ENDS[match.verdict]] for match in some])
+        return _Games(question, first, second, points, counted(*ends))
+
+    decided, every = games("wins", "losses"), games("wins", "losses", "ties", "neither")
+    wins = counted("wins")
     drawn = drawn_counts(len(questions), seed=seed, resamples=resamples)
     whole = np.ones_like(drawn[:1])
     columns = {
-        "win_share": (_ratio(whole @ wins, whole @ scored), _ratio(drawn @ wins, drawn @ scored)),
-        "win_rate": (_ratio(whole @ wins, whole @ games.played), _ratio(drawn @ wins, drawn @ games.played)),
-        "elo": (_elos(games, whole, ORDERS, seed), _elos(games, drawn, DRAWN_ORDERS, seed)),
+        f"win_{name}": (_ratio(whole @ wins, whole @ some.played), _ratio(drawn @ wins, drawn @ some.played))
+        for name, some in (("share", every), ("rate", decided))
+    } | {
+        name: (_elos(some, whole, ORDERS, seed), _elos(some, drawn, DRAWN_ORDERS, seed))
+        for name, some in (("elo", every), ("elo_decided", decided))
     }
     intervals = {
         name: percentile_intervals(point[0], draws, n=len(questions), level=level)

@@ -37,6 +37,7 @@ class Options:
     without: tuple[str, ...] = ()
     compare: bool = True
     both_orders: bool = False
+    informed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,12 @@ async def bench(chosen: QaPlan, options: Options, harness: Harness, judges: Sequ
     unjudged = await judging.judge(answers, judges, harness) if judges else 0
     if judges and options.compare:
         unjudged += await judging.compare(
-            answers, chosen.systems, judges[0], harness, both_orders=options.both_orders
+            answers,
+            chosen.systems,
+            judges[0],
+            harness,
+            both_orders=options.both_orders,
+            informed=options.informed,
         )
     failed = sum(record.failed for record in answers)
     stopped = harness.budget.stop() if missing + unjudged else ""
@@ -140,6 +146,7 @@ def meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[Ch
         "judges": [judge.name for judge in judges],
         "compare": options.compare,
         "both_orders": options.both_orders,
+        "informed": options.informed,
         "concurrency": harness.concurrency,
         "settings": settings,
         "versions": {"python": platform.python_version()} | _versions(),

@@ -71,13 +71,19 @@ async def compare(
     harness: Harness,
     *,
     both_orders: bool = False,
+    informed: bool = False,
 ) -> int:
     """Have every pair of pipelines compared, and each written answer with its highlights alone.
 
-    In one order, drawn by question and pair, or in both. Returns how many comparisons a used-up budget left out.
+    In one order, drawn by question and pair, as in the paper, or in both; by its judge, or an informed one. Returns how
+    many comparisons a used-up budget left out.
     """
+    judge = ComparisonJudge(model, informed=informed)
     shown = {
-        (pair.dataset, pair.item_id, pair.first, pair.second, order.value, model.name): (pair, order)
+        (pair.dataset, pair.item_id, pair.first, pair.second, order.value, model.name, judge.prompt): (
+            pair,
+            order,
+        )
         for pair in (*pairs(records), *alone(records, systems))
         for order in orders(pair, both=both_orders)
     }
@@ -85,7 +91,7 @@ async def compare(
     async def ask(shown: tuple[Pair, Order]) -> Comparison:
         pair, order = shown
         first, second = pair.answers
-        return await ComparisonJudge(model).compare(
+        return await judge.compare(
             question=pair.question, first=first, second=second, reference=pair.reference or None, order=order
         )
 

@@ -14,6 +14,7 @@ from equipoise.evaluation.results import grouped
 from equipoise_lab.bench.estimates import Estimator
 from equipoise_lab.bench.judges import ranking
 from equipoise_lab.bench.judges.comparison import (
+    INFORMED,
     Comparison,
     Order,
     Preference,
@@ -191,9 +192,10 @@ def _cost(
 
 
 def caption(said: Mapping[str, Any]) -> str:
-    """`judged by MODEL`, and whether that model judges itself."""
+    """`judged by MODEL`, whether it saw the reference and examples, and whether that model judges itself."""
+    informed = " with the reference and examples" if said.get("informed") else ""
     itself = ", judged by the same model that answered" if said["judges_itself"] else ""
-    return f"judged by {said['model']}{itself}"
+    return f"judged by {said['model']}{informed}{itself}"
 
 
 def ratings(by: BySystem, systems: Sequence[str], models: set[str]) -> list[Numbers]:
@@ -271,17 +273,18 @@ def _scored(records: Records, name: str) -> dict[str, float]:
 def battles(comparisons: Sequence[ComparisonRecord], models: set[str]) -> list[Numbers]:
     """One for each judging model: standings and matrix, highlighters alone, how steady it was; `models` are those that
     answered."""
-    by_model = grouped(comparisons, lambda record: record.judge_model)
-    return [_battle(model, model in models, by_model[model]) for model in sorted(by_model)]
+    by_judge = grouped(comparisons, lambda record: (record.judge_model, record.prompt))
+    return [_battle(*judge, judge[0] in models, by_judge[judge]) for judge in sorted(by_judge)]
 
 
-def _battle(model: str, itself: bool, records: Sequence[ComparisonRecord]) -> Numbers:
+def _battle(model: str, prompt: str, itself: bool, records: Sequence[ComparisonRecord]) -> Numbers:
     by_pair = _comparisons(records)
     matches = [Match(*pair, comparison.verdict) for pair, comparison in by_pair.items()]
     alone = [match for match in matches if HIGHLIGHTS_ALONE in match.first + match.second]
     whole = [match for match in matches if match not in alone]
     return {
         "model": model,
+        "informed": prompt == INFORMED,
         "judges_itself": itself,
         "n": len({match.question_id for match in matches}),
         "unscored": sum(match.verdict is None for match in matches),

@@ -158,7 +158,15 @@ class Judgement(OfPipeline):
 class ComparisonRecord(Record):
     """What a judge says of two answers in one order; `verdict` is None where it could not be scored."""
 
-    KEY: ClassVar[tuple[str, ...]] = ("dataset", "item_id", "first", "second", "order", "judge_model")
+    KEY: ClassVar[tuple[str, ...]] = (
+        "dataset",
+        "item_id",
+        "first",
+        "second",
+        "order",
+        "judge_model",
+        "prompt",
+    )
 
     dataset: str
     item_id: str
@@ -166,6 +174,7 @@ class ComparisonRecord(Record):
     second: str
     order: str
     judge_model: str
+    prompt: str
     verdict: str | None
     explanation: str = ""
 
