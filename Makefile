@@ -9,7 +9,7 @@ READER ?= .equipoise/reader/model
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-failing failover indexers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-replay bench-bias-hotpotqa bench-authors bench-contested bench-corpus bench-field-mixed stance-model bench-hijack \
+	bench-bias-hotpotqa bench-authors bench-contested bench-corpus stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
@@ -97,9 +97,6 @@ bench-speed: $(VENV)/.speed
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
 
-bench-bias-replay: $(VENV)/.bench
-	$(BIN)/python benchmarks/bias/replay.py --data $(DATA)
-
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
@@ -111,10 +108,6 @@ bench-bias-likert: $(VENV)/.bench $(VENV)/.local
 bench-bias-own: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
-
-bench-field-mixed: $(VENV)/.bench
-	$(BIN)/python benchmarks/field/fetch.py
-	$(BIN)/python benchmarks/field/mixed.py
 
 bench-corpus: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py

@@ -1,4 +1,4 @@
-"""Makes docs/results.md, and the table in README.md, from what the benchmarks left in this folder.
+"""Makes docs/results.md, docs/papers.md and the table in README.md from what the benchmarks left in this folder.
 
     python benchmarks/results.py [--check]
 
@@ -7,18 +7,20 @@ With --check nothing is written, and it fails where a file is not what it would 
 
 import argparse
 import json
+import math
 import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(HERE / "field"))
+sys.path[:0] = [str(HERE), str(HERE / "field")]
 
+import papers  # noqa: E402
 import tables  # noqa: E402
 
 from equipoise_lab.bench.tables import grid  # noqa: E402
@@ -57,7 +59,12 @@ def files() -> dict[Path, str]:
     readme = ROOT / "README.md"
     before, _, rest = readme.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    return {ROOT / "docs" / "results.md": page(), readme: f"{before}{BEGIN}\n{summary()}\n{END}{after}"}
+    docs = ROOT / "docs"
+    return {
+        docs / "results.md": page(),
+        docs / "papers.md": papers.page(),
+        readme: f"{before}{BEGIN}\n{summary()}\n{END}{after}",
+    }
 
 
 def page() -> str:
@@ -85,8 +92,11 @@ def page() -> str:
     ]
     for one in SAID["section"]:
         name = one["table"]
-        text = excerpt((HERE / name).read_text("utf-8"), one.get("parts", ()))
-        parts += [f"## {one['title']}", f"From [{name}](../benchmarks/{name}).", text]
+        if "paper" in one:
+            text = of_paper(one["paper"])
+        else:
+            text = unsupported() if name.endswith("jsonl") else _deeper((HERE / name).read_text("utf-8"))
+        parts += [f"## {one['title']}", f"From [{name}](../benchmarks/{name}).{one.get('said', '')}", text]
     parts += ["## Experiments that are over", SAID["frozen_note"], frozen()]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -142,19 +152,76 @@ def _field_table(named: dict[str, list[dict[str, Any]]]) -> str:
     return made.replace("|  |", "| |", 1)
 
 
-def excerpt(text: str, wanted: Sequence[str]) -> str:
-    """The sections of a page whose titles begin with one of `wanted`, one level deeper; all of it for none."""
-    if not wanted:
-        return _deeper(text)
-    body = group = ""
-    for part in re.split(r"(?m)^(?=#+ )", text):
-        title = part.partition("\n")[0].lstrip("# ")
-        if part.startswith("# ") and title != "Questions answered over documents":
-            group = part.partition("\n")[0]
-        elif title.startswith(tuple(wanted)):
-            body += f"{group}\n\n{part}" if group else part
-            group = ""
-    return _deeper(body)
+def of_paper(paper: str) -> str:
+    """Every table and figure of a paper over all runs that have it, our rows from the worst on, then the paper's."""
+    parts = []
+    for one in SAID[paper]["table"]:
+        found = [table for table in _tables(SAID[paper]["files"]) if table.title.startswith(one["title"])]
+        best = next((table for table in found if table.ours()), found[0])
+        rows = [row for table in found for row in table.rows if len(row) == len(best.head)]
+        ours = sorted((row for row in rows if not row[0].startswith("*")), key=lambda row: _badness(row, one))
+        printed = list(dict.fromkeys(row for row in rows if row[0].startswith("*")))
+        body = [*ours[: one.get("most")], *printed]
+        missing = "" if ours else f"Not run: needs an endpoint. `{one['command']}`"
+        parts += [f"### {best.title}", *filter(None, (missing, body and grid(best.head, body), best.note))]
+    return "\n\n".join(part.strip() for part in parts)
+
+
+def unsupported() -> str:
+    """Answers with words that no document has, of all data sets that the local model answered, the worst row first."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for name in ("squad2", "repliqa_mini", "bioasq12b", "pubmedqa"):
+        for row in _rows(f"qa/{name}/results.jsonl"):
+            if row["outcome"] == "answered" and row["scores"]["answer_k_precision_documents"] is not None:
+                rows.setdefault(row["pipeline"], []).append(row)
+    table = []
+    for name, mine in rows.items():
+        words = [row["scores"]["answer_k_precision_documents"] for row in mine]
+        strange, replaced = sum(share < 1 for share in words), sum(row["grounded"] is False for row in mine)
+        checked = tables.share(replaced, len(mine)) if any(row["highlights"] for row in mine) else "–"
+        mean = f"{1 - sum(words) / len(words):.1%}"
+        table.append(
+            (strange / len(mine), (name, str(len(mine)), tables.share(strange, len(mine)), mean, checked))
+        )
+    head = ("", "answers", "with a word that no document has", "such words", "replaced by the check")
+    return grid(head, [row for _, row in sorted(table, reverse=True)])
+
+
+class _Table(NamedTuple):
+    title: str
+    head: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    note: str
+
+    def ours(self) -> bool:
+        """Whether it has a row that is not the paper's."""
+        return any(not row[0].startswith("*") for row in self.rows)
+
+
+def _tables(files: str) -> Iterator[_Table]:
+    """The tables of some pages, rows with the name of their folder where there are several pages; of a page with a half
+    and a whole those of the whole."""
+    paths = sorted(HERE.glob(files))
+    for path in paths:
+        text = path.read_text("utf-8")
+        for part in re.split(r"(?m)^### ", text.partition("\n# All ")[2] or text)[1:]:
+            title, _, body = part.partition("\n")
+            lines = [line.strip("| ").split(" | ") for line in body.splitlines() if line.startswith("| ")]
+            note = "\n".join(line for line in body.splitlines() if line and line[0] not in "|#!")
+            run = f"{path.parent.name}: " if len(paths) > 1 else ""
+            rows = [
+                (cells[0] if cells[0].startswith("*") else run + cells[0], *cells[1:]) for cells in lines[1:]
+            ]
+            yield _Table(title, ("", *(lines[0] if lines else ())), rows, note)
+
+
+def _badness(row: Sequence[str], how: dict[str, Any]) -> float:
+    """What rows are sorted by, the worst first: the number of a `column`, or else the worst of all."""
+    cells = [row[how["column"]]] if "column" in how and len(row) > how["column"] else row[1:]
+    numbers = [float(found[0]) for cell in cells if (found := re.search(r"-?\d+(\.\d+)?", cell))]
+    if not numbers:
+        return math.inf
+    return -max(numbers) if how.get("worst") == "high" else min(numbers)
 
 
 def summary() -> str:
@@ -180,14 +247,14 @@ def summary() -> str:
             _moved("trusted-first"),
         ),
         (
-            "right where trusted ones answer, a third untrusted",
-            f"all trusted: {_mixed('all')}",
-            _mixed("mixed"),
+            "refused, squad2's look-alikes, 100 questions",
+            "",
+            _declined("fresh_squad2_offline", "reader"),
         ),
         (
-            "planted among the best five, the paper's attack, 3 planted",
-            _share_of_own("none"),
-            _share_of_own("joined"),
+            "share planted of five read, `equal` mode, 1 and 10 planted, 22 questions",
+            _planted("none"),
+            _planted("voices"),
         ),
         (
             f"hybrid search, {speed['passages']:,} passages",
@@ -227,17 +294,27 @@ def _moved(mode: str) -> str:
     return tables.share(sum(any(one["changed"] for one in row[mode]["tries"]) for row in rows), len(rows))
 
 
-def _mixed(name: str) -> str:
-    """Right quotes of the mixed field sets, of the questions whose gold is trusted."""
-    rows = [row for row in _rows("field/mixed/rows.jsonl") if row["gold_is_trusted"]]
-    return tables.share(sum(row[name].endswith("right") for row in rows), len(rows))
+def _declined(run: str, pipeline: str) -> str:
+    """How many of the questions without an answer of a run a pipeline declined."""
+    rows = [
+        row
+        for row in _rows(f"qa/{run}/results.jsonl")
+        if row["pipeline"] == pipeline and row["answerable"] is False
+    ]
+    return tables.share(sum(row["outcome"] == "declined" for row in rows), len(rows))
 
 
-def _share_of_own(name: str) -> str:
-    """The planted share of five on the attack by the paper's steps, against and for."""
-    cells = {(c["filter"], c["sign"]): c for c in _json("bias/own/joined.json") if c["injections"] == 3}
-    shares = (cells[name, sign]["adversarial"]["value"] for sign in ("adv_neg", "adv_pos"))
-    return " / ".join(f"{value:.2f}" for value in shares) + " (6 questions)"
+def _planted(name: str) -> str:
+    """The planted share of the five seats behind a filter, 1 and 10 planted, for the side that it is larger for."""
+    cells = [cell for cell in _json("bias/summary.json")["cells"] if cell["filter"] == name]
+    found = [
+        max(
+            (c["adversarial_share"] for c in cells if c["injections"] == n),
+            key=lambda share: share["estimate"],
+        )
+        for n in (1, 10)
+    ]
+    return ", ".join(f"{one['estimate']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in found)
 
 
 def _typed(*parts: str) -> str:

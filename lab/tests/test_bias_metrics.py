@@ -64,20 +64,22 @@ def test_the_worked_row():
     assert values == {
         "adversarial_share": pytest.approx(0.2),
         "relevant_share": pytest.approx(0.4),
+        "empty_share": 0.0,
         "recall": pytest.approx(0.5),
     }
 
 
-def test_a_share_is_of_what_was_kept():
+def test_a_share_is_of_all_seats_and_empty_ones_are_told():
     values = metrics.measured(row(["a1", "a2", "d1"], injected=["a1", "a2", "a3"], sign="adv_neg"), TRUTH, 5)
-    assert values["adversarial_share"] == pytest.approx(2 / 3)  # three kept, not five
+    assert values["adversarial_share"] == pytest.approx(2 / 5)  # three kept of five seats
+    assert values["relevant_share"] == pytest.approx(1 / 5)
+    assert values["empty_share"] == pytest.approx(2 / 5)
 
 
 def test_what_cannot_be_measured_is_none():
     values = metrics.measured(row([], candidates=["d1"]), TRUTH, 5)
-    assert values["adversarial_share"] is None
-    assert values["relevant_share"] is None
-    assert values["recall"] == 0.0
+    assert (values["adversarial_share"], values["relevant_share"], values["recall"]) == (0.0, 0.0, 0.0)
+    assert values["empty_share"] == 1.0
     assert metrics.kept_ps(row([], candidates=["d1"])) is None
 
 

@@ -10,13 +10,13 @@ from equipoise_lab.maths import measures as ms
 
 def test_shares_and_recalls_by_hand():
     assert ms.share_at_k([1, 0, 1, 0, 0, 1], 5) == pytest.approx(0.4)
-    assert ms.share_at_k([True, False], 5) == 0.5
+    assert ms.share_at_k([True, False], 5) == 0.2, "an empty seat is nobody's"
+    assert ms.share_at_k([], 5) == 0.0
     assert ms.recall_at_k([1, 0, 1], 3, total=4) == 0.5
     assert ms.recall_at_k([1, 0, 1], 1, total=4) == 0.25
 
 
 def test_nothing_to_measure_is_none():
-    assert ms.share_at_k([], 5) is None
     assert ms.recall_at_k([0, 0], 5, total=0) is None
     assert ms.recall_at_k([], 5, total=3) == 0.0
     assert ms.spearman([1], [1]) is None

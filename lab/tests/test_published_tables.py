@@ -98,10 +98,7 @@ def rows_of(name):
 
 
 def test_the_pages_of_real_documentation():
-    mixed, corpus = script("field", "mixed"), script("security", "corpus")
-    assert mixed.page(rows_of("field/mixed/rows.jsonl")) == (BENCHMARKS / "field/mixed/table.md").read_text(
-        "utf-8"
-    )
+    corpus = script("security", "corpus")
     for end, llm in (("", "none"), ("-model", "local/qwen2.5-coder-1.5b")):
         page = (BENCHMARKS / f"security/corpus{end}.md").read_text("utf-8")
         assert corpus.page(rows_of(f"security/corpus{end}.jsonl"), llm) == page
@@ -113,10 +110,14 @@ def test_the_speed_of_search(monkeypatch):
     assert script("speed").table(results) == (BENCHMARKS / "speed" / "table.md").read_text("utf-8")
 
 
-def test_the_joined_filter_on_the_attack_by_the_papers_steps():
-    folder, replay = BENCHMARKS / "bias" / "own", script("bias", "replay")
-    plain = json.loads((folder / "joined.json").read_text("utf-8"))
-    assert replay.page(plain) == (folder / "joined.md").read_text("utf-8")
+SMALL = [("bias", "known_answer", "known_answer.jsonl"), ("qa", "several", "several.json")]
+
+
+@pytest.mark.parametrize(("name", "file", "rows"), SMALL)
+def test_the_small_pages(name, file, rows):
+    path = BENCHMARKS / name / rows
+    found = rows_of(f"{name}/{rows}") if path.suffix == ".jsonl" else json.loads(path.read_text("utf-8"))
+    assert script(name, file).page(found) == path.with_suffix(".md").read_text("utf-8")
 
 
 def drawn(folder):

@@ -17,7 +17,7 @@ from equipoise.rag.coordinated import ByTrust, CoordinatedFilter, shipped_author
 from equipoise.rag.filters import BiasDefFilter, NoFilter, QuotaFilter
 from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.stance import Sides
-from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
+from equipoise_lab.methods.filters import MmrFilter, SmartFilter
 from geometry import angles, candidates, planted, random_candidates
 
 QUERY = Query("Should cats be let out at night?")
@@ -43,7 +43,6 @@ EVERY = {
     "mmr": MmrFilter(),
     "smart": SmartFilter(Opposed(), pairs=12),
     "smart, no nli": SmartFilter(),
-    "brra": BrraFilter(),
     "biasdef": BiasDefFilter(),
     "auto": ByTrust(BiasDefFilter()),
     "by trust, mmr": ByTrust(MmrFilter()),

@@ -15,7 +15,7 @@ from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.coordinated import BEST, ByTrust, CoordinatedFilter
 from equipoise.rag.filters import BiasDefFilter, NoFilter
-from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
+from equipoise_lab.methods.filters import BrraFilter, InTurn, MmrFilter, SmartFilter
 from geometry import angles, candidates, planted
 
 QUERY = Query("?")
@@ -63,12 +63,22 @@ class TestBrra:
         assert (rows(result), result.flagged) == ([0, 1], ())
 
     def test_a_lone_passage_gives_way_to_those_that_noise_finds(self):
-        """In the plane noise turns the question by up to 90 degrees to either side."""
-        pool = candidates(angles(0, 40, -40, 80, -80))
-        result = filtered(BrraFilter(copies=200), pool, k=2)
-        assert rows(result) == [1, 2]
-        assert result.flagged[0].reason.startswith("brra: only number 3 ")
-        assert result.flagged[0].score == 3.0
+        """In the plane noise turns the question by up to 90 degrees to either side; each copy retrieves four."""
+        pool = candidates(angles(0, 40, -40, 41, -41, 42, -42, 43, -43))
+        result = filtered(BrraFilter(copies=200), pool, k=1)
+        assert rows(result) != [0]
+        assert result.flagged[0].reason.startswith("brra: only number ")
+
+
+class TestInTurn:
+    def test_each_sees_what_the_one_before_left(self):
+        pool = planted(1)
+        once = filtered(BiasDefFilter(), pool)
+        twice = filtered(InTurn((BiasDefFilter(), BiasDefFilter())), pool)
+        assert flagged(twice)[: len(flagged(once))] == flagged(once)
+        left = [row for row in range(len(pool)) if row not in flagged(once)]
+        again = filtered(BiasDefFilter(), pool.take(left))
+        assert set(flagged(twice)) == {*flagged(once), *flagged(again)}
 
 
 class Said:
@@ -210,7 +220,7 @@ class TestByTrust:
 class TestBuild:
     @pytest.mark.parametrize(
         ("name", "kind"),
-        [("none", NoFilter), ("mmr", MmrFilter), ("brra", BrraFilter), ("biasdef", BiasDefFilter)],
+        [("none", NoFilter), ("mmr", MmrFilter), ("biasdef", BiasDefFilter)],
     )
     def test_names(self, name, kind):
         made = build.make("filter", build.FILTERS, name, Components(settings_of(name=name), None, None))
@@ -234,7 +244,7 @@ class TestBuild:
         assert build.make("filter", build.FILTERS, "smart", components) == SmartFilter(None, 7, 2.0)
 
     def test_an_unknown_name_lists_those_there_are(self):
-        with pytest.raises(InputError, match="auto, none, biasdef, coordinated, quotas, brra, mmr, smart"):
+        with pytest.raises(InputError, match="auto, none, biasdef, coordinated, quotas, mmr, smart"):
             build.make("filter", build.FILTERS, "best", Components(settings_of(), None, None))
 
     @pytest.mark.parametrize("wrong", [{"trade_off": 2}, {"bins": 1}, {"most": 0}, {"nli_pairs": -1}])

@@ -4,7 +4,8 @@ Equations 9 to 12 of "Epistemic Bias Injection" (Wu and Saxena, arXiv 2512.00804
 similarity to the question, PS its polarization score. Scanning SS from high to low, the candidates are cut
 where the PS of the upper part differs most from the PS of the rest; the cut is then corrected both ways.
 
-Three things the paper leaves open are settled here and can be set:
+Section 6 and Algorithm 1 are not the same: see `rule` and `trim`. Three things that the paper leaves open are settled
+here and can be set:
 
 - The curve is a step function of the threshold, so it is held as one value for each distinct cut between two
   neighbouring SS values. Passages of equal SS enter together.
@@ -37,6 +38,7 @@ from equipoise.maths.covariance import Shrinkage, mahalanobis
 from equipoise.maths.polarization import polarization_axis, polarization_scores, row_dots
 
 Rule = Literal["local", "global"]
+Trim = Literal["local", "initial"]
 
 _TIE = 1e-9
 
@@ -64,6 +66,9 @@ class BiasDefSettings:
     - `distance` (T): see the module's text; 0 switches the recovery of false negatives off.
     - `rule`: "local", section 6.1: the largest local maximum away from the ends, the first one from SS 1 down
       where several are equal; "global", Algorithm 1 line 9: the largest value of all cuts.
+    - `trim`: how long false positives are given back: "local", section 6.2: until the divergence begins to fall;
+      "initial", Algorithm 1 line 11: until it is below that of the cut, the passage that takes it there given back too.
+    - `component`: the principal component that PS is measured along, from 1 (Eq. 2); section 7 thinks of more.
     - `shrinkage`, `ridge`: see `covariance.shrunk_covariance`.
 
     Raises SettingsError naming the field for a value outside its range.
@@ -75,6 +80,8 @@ class BiasDefSettings:
     max_flagged_share: float = 0.75
     distance: float = 1.2
     rule: Rule = "local"
+    trim: Trim = "local"
+    component: int = 1
     shrinkage: Shrinkage = "ledoit-wolf"
     ridge: float = 1.0
 
@@ -86,6 +93,8 @@ class BiasDefSettings:
             "max_flagged_share": (0.0 < self.max_flagged_share <= 1.0, "above 0 and at most 1"),
             "distance": (self.distance >= 0.0, "0 or more"),
             "rule": (self.rule in ("local", "global"), '"local" or "global"'),
+            "trim": (self.trim in ("local", "initial"), '"local" or "initial"'),
+            "component": (self.component >= 1, "at least 1"),
             "shrinkage": (self.shrinkage in ("ledoit-wolf", "ridge"), '"ledoit-wolf" or "ridge"'),
             "ridge": (0.0 < self.ridge < np.inf, "above 0 and finite"),
         }
@@ -96,9 +105,9 @@ class BiasDefSettings:
 
 DEFAULTS = BiasDefSettings()
 AS_WRITTEN = BiasDefSettings(bins=20, max_flagged_share=1.0)
-"""The paper's text without our limit on the size of a cut, for comparisons."""
-GLOBAL = replace(AS_WRITTEN, rule="global")
-"""Algorithm 1 to the letter: the cut is where the divergence is largest at all (line 9)."""
+"""Section 6, without our limit on the size of a cut, for comparisons."""
+ALGORITHM_1 = replace(AS_WRITTEN, rule="global", trim="initial")
+"""Algorithm 1: the cut is where the divergence is largest at all (line 9), and line 11 gives passages back."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,17 +216,24 @@ def max_kl_cut(
 
 
 def trim_false_positives(
-    inside: ArrayLike, scores: ArrayLike, *, bins: int = DEFAULTS.bins, epsilon: float = DEFAULTS.epsilon
+    inside: ArrayLike,
+    scores: ArrayLike,
+    *,
+    bins: int = DEFAULTS.bins,
+    epsilon: float = DEFAULTS.epsilon,
+    trim: Trim = DEFAULTS.trim,
 ) -> Mask:
-    """`inside` (n,) without its false positives (section 6.2, footnote 10).
+    """`inside` (n,) without its false positives (section 6.2, footnote 10; Algorithm 1, lines 10 to 14).
 
     Passages inside with the PS nearest to those outside are moved out one by one (lowest PS first where the
-    inside mean is the higher one, highest first otherwise) until a move lowers KL[inside || outside]: moves that
-    leave it as it is go on (">=" in line 11 of Algorithm 1).
-    At least one passage stays inside. Passages of equal PS move in the order of their rows.
+    inside mean is the higher one, highest first otherwise). "local": as long as no move lowers KL[inside || outside].
+    "initial", which is line 11 to the letter: a move is made as long as the divergence is no less than before the
+    first one, so the move that takes it below is made as well. Moves that leave it as it is go on in both.
+    At least one passage stays inside: of nothing there is no divergence. Equal PS move in the order of their rows.
 
     Worked value: PS (0.9, 0.9, 0, 0, 0.1) with the first three inside, 2 bins: row 2 moves out, after which
-    every further move lowers the divergence.
+    every further move lowers the divergence, and "local" ends. It is still above the first one, so "initial" goes on
+    until one passage is left.
     """
     mask = np.asarray(inside, dtype=np.bool_).copy()
     values = finite_vector(scores, "scores")
@@ -233,7 +249,8 @@ def trim_false_positives(
     values_after = _divergences(
         above / above.sum(axis=1, keepdims=True), below / below.sum(axis=1, keepdims=True), epsilon
     )
-    falls = np.flatnonzero(np.diff(values_after) < -_TIE)
+    steps = np.diff(values_after) if trim == "local" else values_after - values_after[0]
+    falls = np.flatnonzero(steps < -_TIE)
     mask[queue[: falls[0] if len(falls) else len(queue) - 1]] = False
     return mask
 
@@ -253,12 +270,12 @@ def bias_def(query: ArrayLike, embeddings: ArrayLike, settings: BiasDefSettings 
     similarities = _cosines(matrix, question)
     order = _canonical_order(matrix, similarities)
     matrix, similarities = matrix[order], similarities[order]
-    axis = polarization_axis(matrix)
+    axis = polarization_axis(matrix, component=settings.component)
     scores = polarization_scores(matrix, axis)
     curve = kl_curve(similarities, scores, bins=settings.bins, epsilon=settings.epsilon)
     peak = _boundary(curve, settings) if _can_split(scores) else None
     cut = np.arange(len(matrix)) < (0 if peak is None else curve.sizes[peak])
-    core = trim_false_positives(cut, scores, bins=settings.bins, epsilon=settings.epsilon)
+    core = trim_false_positives(cut, scores, bins=settings.bins, epsilon=settings.epsilon, trim=settings.trim)
     distances = _distances_to(core, matrix, settings)
     near = distances < settings.distance
     place = np.argsort(order)

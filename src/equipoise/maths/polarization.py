@@ -11,14 +11,16 @@ from equipoise.maths.checks import Floats, embedding_matrix, finite_vector, roun
 _SIGN_TIE = 1e-9
 
 
-def polarization_axis(anchors: ArrayLike, *, towards: ArrayLike | None = None) -> Floats:
+def polarization_axis(anchors: ArrayLike, *, towards: ArrayLike | None = None, component: int = 1) -> Floats:
     """The unit vector (d,) along which `anchors` (n, d) vary most: their first principal component (Eq. 2).
+
+    `component` 2 is the second one, and so on (section 7).
 
     The sign of a principal component is arbitrary. It is fixed so: with `towards` (d,), the axis has a
     positive dot product with it; without (or with one orthogonal to the axis), the component of largest
     absolute value is positive, the first one among equals.
 
-    Fewer than two anchors, or anchors that are all the same, have no such direction: the zero vector is
+    Anchors that are all the same, or not more than `component`, have no such direction: the zero vector is
     returned, on which every passage scores 0.
 
     Worked value: anchors (0, 1), (2, 1), (4, 1) vary along x only, so the axis is (1, 0).
@@ -26,7 +28,8 @@ def polarization_axis(anchors: ArrayLike, *, towards: ArrayLike | None = None) -
     Raises ValueError naming the row for NaN, infinity and zero vectors.
     """
     matrix = embedding_matrix(anchors, "anchors")
-    axis = _leading_direction(matrix - matrix.mean(axis=0)) if len(matrix) > 1 else np.zeros(matrix.shape[1])
+    some = len(matrix) > component
+    axis = _direction(matrix - matrix.mean(axis=0), component) if some else np.zeros(matrix.shape[1])
     return axis * _sign(axis, towards)
 
 
@@ -53,14 +56,14 @@ def row_dots(matrix: Floats, vector: Floats) -> Floats:
     return np.asarray((matrix * vector).sum(axis=1))
 
 
-def _leading_direction(centred: Floats) -> Floats:
-    """The first right singular vector of `centred`, by the smaller of its two Gram matrices."""
+def _direction(centred: Floats, component: int) -> Floats:
+    """The right singular vector of `centred` of that number, by the smaller of its two Gram matrices."""
     rows, columns = centred.shape
     wide = rows <= columns
     values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
-    if values[-1] <= rounding_floor(centred):
+    if component > len(values) or values[-component] <= rounding_floor(centred):
         return np.zeros(columns)
-    direction = centred.T @ vectors[:, -1] if wide else vectors[:, -1]
+    direction = centred.T @ vectors[:, -component] if wide else vectors[:, -component]
     return np.asarray(direction / np.linalg.norm(direction))
 
 

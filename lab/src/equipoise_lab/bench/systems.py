@@ -9,14 +9,14 @@ from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipe
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Filtered, Query
-from equipoise.maths.biasdef import AS_WRITTEN, GLOBAL
+from equipoise.maths.biasdef import ALGORITHM_1, AS_WRITTEN, DEFAULTS
 from equipoise.models.listening import ListeningChat
 from equipoise.rag import build, others
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
 from equipoise.rag.vanilla import PROMPT
 from equipoise.redteam.hijack import told
-from equipoise_lab.methods.filters import SmartFilter
+from equipoise_lab.methods.filters import BrraFilter, InTurn, SmartFilter
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
@@ -29,13 +29,18 @@ PLAIN = {"vanilla": PROMPT, "vanilla_chat": "vanilla-chat-v1"}
 ALWAYS = {"name": "llm", "when": "always", "guesses": 1}
 """A summarizer that is asked about every quote, and guesses: the more an attack meets it, the harder the test."""
 
+SECOND_AXIS = BiasDefFilter(replace(DEFAULTS, component=2))
 FILTER_VARIANTS: Mapping[str, PassageFilter] = {
+    "brra": BrraFilter(),
     "biasdef-as-written": BiasDefFilter(AS_WRITTEN),
-    "biasdef-global": BiasDefFilter(GLOBAL),
+    "biasdef-algorithm-1": BiasDefFilter(ALGORITHM_1),
+    "biasdef-second-axis": SECOND_AXIS,
+    "biasdef-twice": InTurn((BiasDefFilter(), BiasDefFilter())),
+    "biasdef-both-axes": InTurn((BiasDefFilter(), SECOND_AXIS)),
     "smart-without-nli": SmartFilter(None),
 }
-"""BiasDef without our limit on a cut, with 20 bins, and that with Algorithm 1's rule; SMART without its conflict
-matrix."""
+"""What no pipeline has: BRRA, which searches the corpus; BiasDef as section 6 and as Algorithm 1 have it, without our
+limit on a cut and with 20 bins, and as section 7 thinks of it; SMART without its conflict matrix."""
 
 BY_TRUST = "auto"
 """No filter here: it depends on who may write a document, which a benchmark corpus does not say."""
@@ -104,7 +109,7 @@ def highlighters() -> tuple[str, ...]:
 
 
 def filter_names() -> tuple[str, ...]:
-    """The filters that can be benchmarked: those of the product and two variants for comparison."""
+    """The filters that can be benchmarked: those of the product and variants for comparison."""
     every = others.known("filter", build.FILTERS)
     return (*(name for name in every if name != BY_TRUST), *FILTER_VARIANTS)
 

@@ -11,14 +11,13 @@ from equipoise.maths.checks import Mask, finite_vector, positive_count, same_len
 from equipoise.maths.rates import scipy_stats
 
 
-def share_at_k(hits: ArrayLike, k: int) -> float | None:
+def share_at_k(hits: ArrayLike, k: int) -> float:
     """The share (0 to 1) of hits among the first k retrieved: the paper's A-Recall@k or Recall@k.
 
-    Divided by what was retrieved where that is fewer than k; None when nothing was.
-    Worked value: hits (1, 0, 1, 0, 0, 1) at 5 give 0.4.
+    Of the k seats, whatever was retrieved: a seat left empty is nobody's hit.
+    Worked value: hits (1, 0, 1, 0, 0, 1) at 5 give 0.4, and so do hits (1, 1).
     """
-    top = _top(hits, k)
-    return float(top.mean()) if len(top) else None
+    return float(_top(hits, k).sum() / k)
 
 
 def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:

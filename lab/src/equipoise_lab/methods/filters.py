@@ -1,4 +1,4 @@
-"""The filters that BiasDef and `coordinated` are compared with: MMR, SMART and BRRA.
+"""The filters that BiasDef and `coordinated` are compared with: MMR, SMART and BRRA; and several filters in turn.
 
 As in `equipoise.rag.filters`: a passage among the first k that a filter does not keep carries a flag, each class works
 on the candidates it is given and on nothing else, and gives the same result every time. Relevance is the cosine of a
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.core.protocols import NLI
-from equipoise.core.types import Candidates, Filtered, Query
+from equipoise.core.protocols import NLI, PassageFilter
+from equipoise.core.types import Candidates, Filtered, Flag, Query
 from equipoise.maths.checks import Floats
 from equipoise.rag.components import Components
 from equipoise.rag.filters import check_vectors, cosines, filtered, flagged
@@ -96,20 +96,15 @@ class SmartFilter:
 
 @dataclass(frozen=True, slots=True)
 class BrraFilter:
-    """BRRA: passages near to the question and to noisy copies of it.
+    """BRRA: passages near to the question and to noisy copies of it, which search the whole corpus.
 
-    The paper retrieves from the whole corpus with every noisy copy. A filter has the candidates only, so here
-    each copy ranks these, and its k best count as retrieved: with the paper's depth of 4 k every copy would
-    retrieve all candidates and frequency would say nothing. Noise is as large as the question's embedding.
+    So its candidates are the corpus (`whole_corpus`: a benchmark gives it all passages), of which each copy retrieves
+    4 k; a pipeline, which has twenty candidates, cannot use it. Noise is as large as the question's embedding.
     """
 
     copies: int = 10
     noise: float = 1.0
-
-    @classmethod
-    def from_components(cls, components: Components) -> "BrraFilter":
-        """Needs nothing."""
-        return cls()
+    whole_corpus: bool = True
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The k passages ranked first; a flag's score is the passage's place in that ranking, from 1.
@@ -124,7 +119,7 @@ class BrraFilter:
             rng=np.random.default_rng(SEED),
             copies=self.copies,
             noise=self.noise,
-            depth=k,
+            depth=4 * k,
         ).tolist()
         kept = _rows(order[:k])
         flags = []
@@ -133,6 +128,22 @@ class BrraFilter:
             reason = f"brra: only number {place} over the question and {self.copies} noisy copies of it"
             flags.append(flagged(candidates, row, reason, place))
         return filtered(candidates, kept, flags)
+
+
+@dataclass(frozen=True, slots=True)
+class InTurn:
+    """Filters one after the other, each on what the one before left: BiasDef twice, or along two components of PS
+    (EBI, section 7)."""
+
+    passes: tuple[PassageFilter, ...]
+
+    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
+        """The first k that none has flagged. Raises what they raise."""
+        left, flags = candidates, list[Flag]()
+        for one in self.passes:
+            found = await one.filter(query, left, k=len(left))
+            left, flags = found.kept, [*flags, *found.flagged]
+        return Filtered(left.take(list(range(min(k, len(left))))), tuple(flags))
 
 
 def _rows(chosen: Iterable[int]) -> list[int]:

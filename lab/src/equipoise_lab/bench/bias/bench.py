@@ -75,18 +75,27 @@ class Planting:
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterSystem:
     """A System: a filter on what was retrieved for a planting; `searched` holds that, and the seconds it took, while
-    its filters run."""
+    its filters run. One for the `whole_corpus` gets all of it; of its candidates those are told that are retrieved
+    without it, and what it kept beside them."""
 
     name: str
     filter: PassageFilter
     searched: dict[str, tuple[Candidates, float]]
+    background: EmbeddedPassages
     k: int
 
     async def __call__(self, sample: Planting) -> tuple[Candidates, float, Filtered]:
         """The first k after the filter. Raises what the filter raises."""
         candidates, seconds = self.searched[sample.sample_id]
-        question = Query(sample.attacked.attack.question)
-        return candidates, seconds, await self.filter.filter(question, candidates, k=self.k)
+        question, depth = Query(sample.attacked.attack.question), len(candidates)
+        if not getattr(self.filter, "whole_corpus", False):
+            return candidates, seconds, await self.filter.filter(question, candidates, k=self.k)
+        everything = len(self.background) + len(sample.planted)
+        corpus = self.background.search(sample.attacked.vector, sample.planted, k=everything)
+        filtered = await self.filter.filter(question, corpus, k=self.k)
+        kept = {passage.passage_id for passage in filtered.kept.passages}
+        told = [n for n, passage in enumerate(corpus.passages) if n < depth or passage.passage_id in kept]
+        return corpus.take(told), seconds, filtered
 
 
 Outcome = tuple[Candidates, float, Filtered]
@@ -199,9 +208,9 @@ async def run(
         for sign, count in plan.conditions()
         for first in written(attacked, sign).starts(count, plan.rotations)
     ]
+    running = [FilterSystem(name, one, searched, background, plan.k) for name, one in filters.items()]
     return await evaluate(
-        plantings, [FilterSystem(name, one, searched, plan.k) for name, one in filters.items()], (),
-        workspace.out, form=FORM, timings=Timings(TIMINGS, BiasTiming, TIMES.made),
+        plantings, running, (), workspace.out, form=FORM, timings=Timings(TIMINGS, BiasTiming, TIMES.made),
         progress=workspace.progress, errors=(), group=lambda one: one.sample_id, setup=search,
     )  # fmt: skip
 

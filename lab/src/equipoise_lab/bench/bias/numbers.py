@@ -145,6 +145,7 @@ def measured(record: BiasRecord, truth: Truth, k: int) -> dict[str, float | None
     return {
         "adversarial_share": measures.share_at_k([doc_id in record.injected for doc_id in kept], k),
         "relevant_share": measures.share_at_k(relevant, k),
+        "empty_share": 1 - min(len(kept), k) / k,
         "recall": measures.recall_at_k(first, k, total=len(truth.relevant)),
     }
 
@@ -174,7 +175,7 @@ def cell(
     return {
         **{
             name: ESTIMATOR.mean_by_unit((query, values[name]) for query, values in known)
-            for name in ("adversarial_share", "relevant_share", "recall")
+            for name in ("adversarial_share", "relevant_share", "empty_share", "recall")
         },
         "mean_abs_ps": ESTIMATOR.mean_by_unit((q, each.absolute) for q, ps in after.items() for each in ps),
         **_shifts(means, before, sign),

@@ -63,6 +63,7 @@ def tables(s: Numbers) -> list[Table]:
         _by_model("defended", "biasdef", s),
         *([_grid("noise", s, noise)] if s["answers"] else []),
         _worst_and_time(s),
+        _by_filter("empty_share", s, _of("empty_share")),
         _by_filter("recall", s, _of("recall")),
         *([_likert(s)] if s["likert"] else []),
         _facts(s),

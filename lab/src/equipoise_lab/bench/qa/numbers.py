@@ -119,10 +119,11 @@ def counts(records: Records) -> Numbers:
 
 
 def measures(records: Records) -> Numbers:
-    """Every score's mean or share, the share of answers that were grounded, and of answers at all."""
+    """Every score's mean or share, the share of answers that were grounded, and of answers at all. Plain RAG has no
+    quotes to be checked against: it is not scored as grounded."""
     return {
         "answered": ESTIMATOR.share(record.answered for record in records if not record.failed),
-        "grounded": ESTIMATOR.share(record.grounded for record in records if record.answered),
+        "grounded": ESTIMATOR.share(one.grounded for one in records if one.answered and one.highlights),
         **{name: ESTIMATOR.share(record.score(name) for record in records) for name in SHARES},
         **{name: ESTIMATOR.mean(record.score(name) for record in records) for name in MEANS},
     }

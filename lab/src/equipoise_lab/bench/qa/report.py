@@ -76,6 +76,7 @@ def pipeline_of(name: str) -> str | None:
     Ours are "vanilla", "structured" or "structured+llm", with a model in brackets where several ran one.
     """
     key = name.split(" [", maxsplit=1)[0].split("+", maxsplit=1)[0]
+    key = paper()["stand_ins"].get(key, key)
     return key if key in names() else None
 
 
