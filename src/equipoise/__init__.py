@@ -1,4 +1,4 @@
-"""Question answering over documents that cannot be pushed, not by who asks, not by what it reads.
+"""Question answering over documents: who asks cannot instruct the model that writes the answer.
 
 `Library` is the short way; `equipoise.rag.build` makes pipelines out of settings, and every part can be replaced by
 an object with the methods of its protocol in `equipoise.core.protocols`, which `equipoise.testing` checks. The names

@@ -31,7 +31,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
     app = FastAPI(
         title="equipoise",
         version=metadata.version("equipoise"),
-        description="Question answering over documents that cannot be pushed: not by who asks, not by what it reads.",
+        description="Question answering over documents: who asks cannot instruct the model that writes the answer.",
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
