@@ -17,11 +17,11 @@ def test_an_admin_gets_what_ask_prints(served):
     assert response.status_code == 200
     body = response.json()
     direct = served.service.library.ask(QUESTION["question"]).to_dict()
-    assert set(body) - set(direct) == {"summarizer_saw", "cited"}
+    assert set(body) - set(direct) == {"id", "summarizer_saw", "cited"}
     cited = body.pop("cited")
     assert "".join(piece["text"] for piece in cited) == WAL
     assert [piece["quotes"] for piece in cited] == [[], [1]]
-    same = {name: value for name, value in body.items() if name not in ("timings", "summarizer_saw")}
+    same = {name: value for name, value in body.items() if name not in ("id", "timings", "summarizer_saw")}
     assert same == {name: direct[name] for name in same}
     assert body["highlights"][0]["text"] == WAL
     assert body["probability"] == 0.9

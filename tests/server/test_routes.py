@@ -15,6 +15,9 @@ ADMIN = {
     ("PATCH", DOCUMENT),
     ("DELETE", DOCUMENT),
     ("GET", "/v1/jobs"),
+    ("GET", "/v1/questions"),
+    ("GET", "/v1/usage"),
+    ("GET", "/v1/keys"),
     ("GET", "/v1/jobs/{job_id}"),
 }
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from chatting import QUESTION, asked
+from equipoise.apps.server.answers import View
 from equipoise.models.scripted import ScriptedChat
 
 WRITTEN = '{"answer": "Write-ahead logging does not work over a network filesystem."}'
@@ -86,7 +87,7 @@ def opened(page, name="Ask a question"):
 
 
 def test_one_line_of_html_puts_the_chat_into_a_page(embedded):
-    watched, url, _ = embedded(
+    watched, url, service = embedded(
         chat=ScriptedChat(lambda _: WRITTEN), settings={"summarize": {"when": "always"}}
     )
     page = watched.page
@@ -98,7 +99,11 @@ def test_one_line_of_html_puts_the_chat_into_a_page(embedded):
     expect(frame.locator(".answer")).to_contain_text("does not work over a network", use_inner_text=True)
     frame.get_by_role("button", name="Quote 1, ").click()
     frame.locator("dialog mark").wait_for()
-    assert page.context.cookies() == []
+    frame.locator("dialog").press("Escape")
+    frame.get_by_role("button", name="Helpful", exact=True).click()
+    expect(frame.get_by_label("What should we know?")).to_be_visible()
+    [rated] = service.answers.questions(View.ASKED, 1, 1)
+    assert rated.up == 1 and page.context.cookies() == []
     expect(page.locator("body > div")).to_have_count(1)  # all else is in its shadow
 
 

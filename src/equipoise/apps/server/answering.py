@@ -1,6 +1,7 @@
 """One question on the server: let in, answered while others wait, counted, and written into the audit log."""
 
 import asyncio
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -58,7 +59,8 @@ class Ask:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """A question that was let in: `events` as they happen, None at the end, and `task` with the result."""
+    """A question that was let in: `events` as they happen, None at the end, and `task` with the result. Whoever has the
+    `answer_id` asked."""
 
     service: Service
     ask: Ask
@@ -67,6 +69,7 @@ class Turn:
     record: RequestRecord = field(default_factory=RequestRecord)
     charged: int = 1
     aside: int = 0
+    answer_id: str = field(default_factory=lambda: secrets.token_hex(16))
     task: "asyncio.Task[Answer | Refusal]" = field(init=False)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
@@ -130,6 +133,10 @@ class Turn:
         self.service.metrics.question(ended, self.record.tokens)
         with suppress(ApiError), self.service.recording():
             self._record(result, ended, seconds)
+        if isinstance(result, Refusal) and _asked(result):
+            said = {"event": "unanswered", "id": self.answer_id, "reason": result.reason.value}
+            key = {"key": self.ask.key.counted[-1].key_id}
+            self.service.webhook.tell(said | key | self.service.audit.question(self.ask.question))
 
     def _record(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
         service, ask = self.service, self.ask
@@ -144,9 +151,12 @@ class Turn:
             "seconds": round(seconds, 4),
             "tokens": self.record.tokens,
         }
-        service.audit.write(
-            entry | service.audit.question(ask.question) | (audit.of_result(result) if result else {})
-        )
+        question, ended_as = service.audit.question(ask.question), audit.of_result(result) if result else {}
+        service.audit.write(entry | question | ended_as)
+        if result is None or not _asked(result):
+            return
+        reason, spans = ended_as["reason"] or "", ended_as["spans"]
+        service.answers.add(self.answer_id, ask.key, question, reason, spans, self.record.tokens)
 
 
 async def begin(service: Service, ask: Ask) -> Turn:

@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from equipoise.apps.server import routes_ask, routes_chat, routes_documents, routes_state
+from equipoise.apps.server import routes_ask, routes_chat, routes_documents, routes_operation, routes_state
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
 from equipoise.apps.server.routes_page import page_router
@@ -38,7 +38,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         redirect_slashes=False,
         lifespan=partial(_life, opened=opened),
     )
-    for module in (routes_ask, routes_chat, routes_documents, routes_state):
+    for module in (routes_ask, routes_chat, routes_documents, routes_operation, routes_state):
         app.include_router(module.router)
     if find_spec("mcp"):
         from equipoise.apps.server.routes_mcp import mcp_router  # noqa: PLC0415 - an extra of its own
@@ -59,7 +59,8 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
 async def _life(app: FastAPI, opened: Callable[[], Service]) -> AsyncIterator[None]:
     service = await asyncio.to_thread(opened)
     app.state.service = service
-    tasks = [asyncio.create_task(service.warm()), asyncio.create_task(service.jobs.run())]
+    work = (service.warm(), service.jobs.run(), service.webhook.run())
+    tasks = [asyncio.create_task(one) for one in work]
     try:
         yield
     finally:

@@ -36,8 +36,9 @@ class Audit:
         return self.folder / NAME
 
     def question(self, text: str) -> dict[str, str]:
-        """The question as it stands in the log."""
-        digest = hmac.new(self.secret, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+        """The question as it stands in the log; letters' case and blanks do not count for its hash."""
+        words = " ".join(text.casefold().split()).encode("utf-8", "replace")
+        digest = hmac.new(self.secret, words, hashlib.sha256).hexdigest()
         return {"question_hash": digest} | ({"question": text} if self.trace else {})
 
     def write(self, entry: dict[str, Any]) -> None:

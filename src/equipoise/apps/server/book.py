@@ -1,4 +1,4 @@
-"""The server's own book: one SQLite file beside the index with keys, what they have spent, and jobs.
+"""The server's own book: one SQLite file beside the index with keys, what they have spent, what was answered, and jobs.
 
 Several processes may have it open. A process that is killed at any moment loses nothing that a call has returned from.
 """
@@ -42,6 +42,12 @@ CREATE TABLE IF NOT EXISTS jobs (
 );
 CREATE TABLE IF NOT EXISTS findings (doc_id TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, answer_id TEXT NOT NULL UNIQUE, key_id TEXT NOT NULL, at TEXT NOT NULL,
+    question_hash TEXT NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL, spans TEXT NOT NULL,
+    tokens INTEGER NOT NULL, rating INTEGER NOT NULL DEFAULT 0, comment TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX IF NOT EXISTS answers_by_question ON answers (question_hash);
 """
 
 

@@ -18,6 +18,7 @@ from equipoise.rag.pipeline import in_order
 from equipoise.text.visible import flowing
 
 TOGETHER = "(Read together with your earlier question.)\n\n"
+REPLY = "chatcmpl-"
 WEAK = "(Weak evidence: this may not be what was asked.)\n\n"
 
 
@@ -172,7 +173,7 @@ class Form:
     """The envelope of one reply."""
 
     model: str
-    reply_id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex}")
+    reply_id: str = field(default_factory=lambda: f"{REPLY}{uuid.uuid4().hex}")
     created: int = field(default_factory=lambda: int(time.time()))
 
     def whole(

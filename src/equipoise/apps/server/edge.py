@@ -28,7 +28,7 @@ ALWAYS = ("/healthz", "/readyz")
 UPLOAD = "/v1/documents"
 ANYWHERE = ("/widget.js", "/logo")
 """Files that any page may show; what a page may do with them is for `origins`."""
-SHARED = {"/v1/ask": "POST", "/v1/page": "GET"}
+SHARED = {"/v1/ask": "POST", "/v1/feedback": "POST", "/v1/page": "GET"}
 """What pages of `origins` may use, as visitors: they can send no key."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self';"

@@ -63,4 +63,4 @@ async def _lines(turn: Turn) -> AsyncIterator[str]:
 
 
 def _complete(turn: Turn, view: dict[str, Any]) -> dict[str, Any]:
-    return view | {"summarizer_saw": turn.summarizer_saw}
+    return view | {"id": turn.answer_id, "summarizer_saw": turn.summarizer_saw}

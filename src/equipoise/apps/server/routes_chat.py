@@ -1,6 +1,7 @@
 """/v1/chat/completions and /v1/models: the same questions for clients of OpenAI's form."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from equipoise.apps.server.access import Asker, Serving
 from equipoise.apps.server.answering import Ask, Turn, begin
-from equipoise.apps.server.completions import Form, Written, about, numbered, written
+from equipoise.apps.server.completions import REPLY, Form, Written, about, numbered, written
 from equipoise.apps.server.conversation import UNCLEAR, ChatBody, asked, housekeeping
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.schemas import errors
@@ -91,6 +92,7 @@ async def chat(body: ChatBody, request: Request, key: Asker, service: Serving) -
         return _said(form, body, UNCLEAR)
     ask = Ask(question.question, key, request.state.request_id, question.before, body.model, where=body.where)
     turn = await unless_gone(request, begin(service, ask))
+    form = replace(form, reply_id=f"{REPLY}{turn.answer_id}")
     base = _base(request, service)
     if body.stream:
         return stream(_lines(turn, form, base, body, links=service.settings.serve.links))

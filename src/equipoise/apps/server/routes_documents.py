@@ -14,6 +14,8 @@ from equipoise.apps.server import scanning
 from equipoise.apps.server.access import Admin, Reader, Serving, document_for
 from equipoise.apps.server.errors import ApiError, for_admin
 from equipoise.apps.server.jobs import Job, State
+from equipoise.apps.server.layout import Node
+from equipoise.apps.server.layout import layout as laid_out
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.uploads import checked_name, received
@@ -114,6 +116,7 @@ class TextSlice(BaseModel):
     characters: int
     page: int | None
     text: str
+    layout: list[Node] = Field(default_factory=list, description="With `layout=true`: how it is set.")
 
 
 class TrustBody(BaseModel):
@@ -233,7 +236,12 @@ async def show(doc_id: DocId, service: Serving, key: Reader) -> DocumentInfo:
 
 @router.get("/v1/documents/{doc_id}/text", summary="Read a part of a document", responses=errors(400, 404))
 async def text(
-    doc_id: DocId, service: Serving, key: Reader, start: Offset = 0, end: Offset = _LARGEST
+    doc_id: DocId,
+    service: Serving,
+    key: Reader,
+    start: Offset = 0,
+    end: Offset = _LARGEST,
+    layout: bool = False,
 ) -> TextSlice:
     """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
     document = await asyncio.to_thread(document_for, service, key, doc_id)
@@ -246,6 +254,7 @@ async def text(
         characters=len(document.text),
         page=document.page_at(first),
         text=document.text[first:last],
+        layout=laid_out(document, first, last) if layout else [],
     )
 
 

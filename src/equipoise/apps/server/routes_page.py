@@ -30,8 +30,8 @@ FILES = {
     "vendor/preact.js": JS,
     **dict.fromkeys(
         (
-            "answer.js", "api.js", "app.js", "chat.js", "cited.js", "documents.js", "expert.js", "others.js", "plot.js",
-            "reader.js", "threads.js", "words.js",
+            "answer.js", "api.js", "app.js", "chat.js", "cited.js", "documents.js", "expert.js", "feedback.js",
+            "operation.js", "others.js", "paper.js", "plot.js", "reader.js", "threads.js", "words.js",
         ),
         JS,
     ),
@@ -46,13 +46,14 @@ ABOUT = 5
 
 class May(BaseModel):
     """What whoever sees the page may do: `read` the documents that quotes come from, fetch their `originals`, `manage`
-    what there is, and see what is for an `expert`. `ask` false: a key is needed."""
+    what there is, and see what is for an `expert`, and give `feedback`. `ask` false: a key is needed."""
 
     ask: bool
     read: bool
     originals: bool
     manage: bool
     expert: bool
+    feedback: bool
 
 
 class PageInfo(BaseModel):
@@ -146,6 +147,7 @@ def _may(service: Service, key: Key | None) -> May:
         originals=reads and service.settings.serve.originals,
         manage=key is not None and key.is_admin,
         expert=key is not None and service.explains(key),
+        feedback=asks and service.settings.serve.feedback,
     )
 
 

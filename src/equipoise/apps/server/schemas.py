@@ -132,6 +132,7 @@ class AskReply(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
+    id: str = Field(description="With which whoever asked can rate the answer: see /v1/feedback.")
     answer: str | None
     cited: list[CitedPiece]
     refused: bool

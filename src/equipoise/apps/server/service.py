@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from equipoise.apps.server.answers import Answers
 from equipoise.apps.server.appearance import Appearance
 from equipoise.apps.server.audit import Audit
 from equipoise.apps.server.book import Book, folder_of
@@ -17,6 +18,7 @@ from equipoise.apps.server.fair_queue import FairQueue
 from equipoise.apps.server.jobs import Jobs
 from equipoise.apps.server.keys import Key, Keys
 from equipoise.apps.server.metrics import Metrics
+from equipoise.apps.server.outgoing import Webhook
 from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.recorder import RequestRecorder
 from equipoise.core.addresses import Place, StoreUrl
@@ -49,6 +51,8 @@ class Service:
     queue: FairQueue
     audit: Audit
     metrics: Metrics
+    answers: Answers
+    webhook: Webhook
     recorder: RequestRecorder
     library: Library
     models: tuple[str, ...]
@@ -174,6 +178,8 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         metrics=Metrics(),
         recorder=recorder,
         library=library,
+        answers=Answers(book),
+        webhook=Webhook(wanted.webhook),
         models=names,
         jobs=Jobs(book, folder, path, library.components.encoder, wanted.scan, holds, library.store),
         pages=Pages(library.store),

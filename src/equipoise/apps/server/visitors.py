@@ -1,6 +1,5 @@
 """Who asks without a key: the network of an address, as far as it is known, and the operator's test for people."""
 
-import asyncio
 import hashlib
 import hmac
 import json
@@ -8,20 +7,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlencode
-from urllib.request import Request as Asked
-from urllib.request import urlopen
 
 from fastapi import Request
 
 from equipoise.apps.server.edge import TOKEN
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.keys import VISITOR, Key, Scope, visitors
+from equipoise.apps.server.outgoing import FORM, posted
 from equipoise.apps.server.service import Service
 
 NEIGHBOURS = 64
 """Bits of an address of IPv6 that tell one visitor from another: who has one address has all with these."""
 LONGEST_TOKEN = 4_000
-CHALLENGE_S = 5.0
 Address = IPv4Address | IPv6Address
 
 
@@ -67,22 +64,16 @@ async def passed(request: Request, service: Service, key: Key) -> None:
     secret = public.secret.get_secret_value() if public.secret else ""
     sent = {"secret": secret, "response": token, "remoteip": str(_address_of(request, service))}
     try:
-        is_good = await asyncio.to_thread(_asked, public.challenge, urlencode(sent).encode())
+        said = json.loads(await posted(public.challenge, urlencode(sent).encode(), FORM))
     except (OSError, ValueError) as error:
         raise ApiError(503, "The test for people cannot be checked now.", code="challenge_failed") from error
-    if not is_good:
+    if not isinstance(said, dict) or said.get("success") is not True:
         raise ApiError(403, "The test for people was not passed.", code="challenge")
 
 
 def _address_of(request: Request, service: Service) -> Address | None:
     peer = request.client.host if request.client else ""
     return address(peer, request.headers.getlist("x-forwarded-for"), service.settings.public.proxies)
-
-
-def _asked(url: str, form: bytes) -> bool:
-    with urlopen(Asked(url, form), timeout=CHALLENGE_S) as response:
-        said = json.loads(response.read(100_000))
-    return isinstance(said, dict) and said.get("success") is True
 
 
 def _read(written: str) -> Address | None:

@@ -3,6 +3,7 @@
 import { html, useState } from "./vendor/preact.js";
 import { Cited, Words } from "./cited.js";
 import { Saw, TakenOut } from "./expert.js";
+import { Feedback } from "./feedback.js";
 import { fromOthers, Others } from "./others.js";
 import { brief, inOrder, may, NO_QUESTION, notice, parts, place, plain, refusal, t } from "./words.js";
 
@@ -94,6 +95,7 @@ export function Result({ question, result, open, askOthers }) {
     <div class="row actions">
       ${result.refused ? null : html`<${Copy} result=${result} />`}
       ${unheard && askOthers ? html`<button class="quiet small" onClick=${askOthers}>${t("ask_others")}</button>` : null}
+      ${may().feedback && result.id && result.reason !== NO_QUESTION ? html`<${Feedback} key=${result.id} id=${result.id} />` : null}
     </div>
     ${may().expert ? html`<${TakenOut} result=${result} open=${open} /><${Saw} question=${question} result=${result} />` : null}`;
 }

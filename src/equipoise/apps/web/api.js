@@ -55,6 +55,15 @@ export async function call(method, address, { json, body, accept, signal, more =
 
 export const getJson = async (address) => (await call("GET", address)).json();
 
+// A file for whoever asked for it, which a browser keeps and never shows here.
+export async function save(response, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 export const isFramed = window.parent !== window;
 // The page around this one is one of the operator's: no other may show it (frame-ancestors).
 export const tell = (what, text = "") => isFramed && window.parent.postMessage({ equipoise: what, text }, "*");

@@ -4,6 +4,7 @@ import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { getJson, getKey, isFramed, setKey, tell } from "./api.js";
 import { Chat } from "./chat.js";
 import { Documents } from "./documents.js";
+import { Operation } from "./operation.js";
 import { Reader } from "./reader.js";
 import * as threads from "./threads.js";
 import { failure, speak, t } from "./words.js";
@@ -137,7 +138,7 @@ function App() {
           </button>` : null}
       ${page.logo ? html`<img class="logo" src=${page.logo} alt="" />` : null}
       <h1>${page.name}</h1>
-      ${manage ? html`<nav aria-label=${t("parts")}>${tab("chat", t("chat"))} ${tab("documents", t("documents"))}</nav>` : null}
+      ${manage ? html`<nav aria-label=${t("parts")}>${tab("chat", t("chat"))} ${tab("documents", t("documents"))} ${tab("operation", t("operation"))}</nav>` : null}
     </header>
     <div class=${listed ? "body listed" : "body"}>
       ${ask && chats
@@ -147,7 +148,7 @@ function App() {
         : null}
       <main id="main" tabindex="-1">
         ${asks ? html`<${KeyForm} needed=${needed} saved=${look} />` : needed ? html`<p class="bad" role="alert">${needed}</p>` : null}
-        ${chats ? null : html`<${Documents} />`}
+        ${chats ? null : place === "documents" ? html`<${Documents} />` : html`<${Operation} />`}
         ${ask ? html`<div class="holder" hidden=${!chats}>
           <${Chat} page=${page} thread=${thread} changed=${changed} open=${setQuote} needKey=${() => setAsks(true)} />
         </div>` : null}

@@ -1,20 +1,21 @@
-// A document opened at a quote: the page of a PDF as a picture with all that was chosen marked, else its text. Text is
-// text: whatever a document holds, nothing of it is ever run.
+// A document opened at a quote: the page of a PDF as a picture with all that was chosen marked, else the document as it
+// is laid out.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
-import { call, getJson } from "./api.js";
-import { cut, failure, may, spans, t } from "./words.js";
+import { call, getJson, save } from "./api.js";
+import { Paper } from "./paper.js";
+import { failure, may, spans, t } from "./words.js";
 
-const AROUND = 2000;
+const BEFORE = 4000;
 const MOST = 20_000; // characters of one answer of the server
 
+const textOf = (docId, from, to) => getJson(`/v1/documents/${docId}/text?start=${Math.max(0, from)}&end=${to}&layout=true`);
+
 async function loaded(quote) {
-  const marked = spans(quote);
-  const [start, end] = [Math.min(...marked.map((one) => one[0])), Math.max(...marked.map((one) => one[1]))];
-  const text = (from, to) => getJson(`/v1/documents/${quote.doc_id}/text?start=${Math.max(0, from)}&end=${to}`);
+  const marked = [...spans(quote)].sort((one, other) => one[0] - other[0]);
   const about = await getJson(`/v1/documents/${quote.doc_id}`);
-  const around = await text(start - AROUND, Math.min(end + AROUND, start - AROUND + MOST));
-  const page = about.pictures ? (await text(marked[0][0], marked[0][0] + 1)).page : null;
+  const around = await textOf(quote.doc_id, marked[0][0] - BEFORE, marked[0][0] - BEFORE + MOST);
+  const page = about.pictures ? (await textOf(quote.doc_id, marked[0][0], marked[0][0] + 1)).page : null;
   return { about, around, page, marked };
 }
 
@@ -47,32 +48,14 @@ function Page({ quote, found, number, failed }) {
   return html`<img src=${shown.address} alt=${words} data-marks=${shown.marks} onLoad=${toMark} />`;
 }
 
-function Text({ around, marked }) {
-  const first = useRef(null);
-  const inside = marked.map((one) => one.map((at) => Math.max(0, at - around.start)));
-  useEffect(() => first.current?.querySelector("mark")?.scrollIntoView({ block: "center" }), [marked]);
-  return html`<pre class="text" tabindex="0" aria-label=${t("text_of")} ref=${first}>
-    ${cut(around.text, inside).map(([words, chosen]) => (chosen ? html`<mark>${words}</mark>` : words))}</pre>`;
-}
-
 // Where there is a picture of the page, the text waits behind a line.
 function Around({ found }) {
   const [wanted, setWanted] = useState(false);
-  if (!found.page) return html`<${Text} around=${found.around} marked=${found.marked} />`;
+  if (!found.page) return html`<${Paper} found=${found} read=${textOf} />`;
   return html`<details onToggle=${(event) => setWanted(event.target.open)}>
     <summary>${t("as_text")}</summary>
-    ${wanted ? html`<${Text} around=${found.around} marked=${found.marked} />` : null}
+    ${wanted ? html`<${Paper} found=${found} read=${textOf} />` : null}
   </details>`;
-}
-
-// The file itself, which a browser keeps and never shows here.
-async function fetchOriginal(docId, source) {
-  const response = await call("GET", `/v1/documents/${docId}/original`);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = source.replace(/^.*\//, "").replace(/#.*$/, "");
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 function Links({ quote, found, originals, failed }) {
@@ -81,7 +64,11 @@ function Links({ quote, found, originals, failed }) {
     await navigator.clipboard.writeText(`${location.origin}/?doc=${quote.doc_id}&${range(found.marked)}`);
     setDone(true);
   };
-  const original = () => fetchOriginal(quote.doc_id, found.about.source).catch((error) => failed(failure(error)));
+  const name = found.about.source.replace(/^.*\//, "").replace(/#.*$/, "");
+  const original = () =>
+    call("GET", `/v1/documents/${quote.doc_id}/original`)
+      .then((response) => save(response, name))
+      .catch((error) => failed(failure(error)));
   return html`
     <button class="quiet small" onClick=${copy}>${done ? t("copied") : t("copy_link")}</button>
     ${originals ? html`<button class="quiet small" onClick=${original}>${t("original")}</button>` : null}`;

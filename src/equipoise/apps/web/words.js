@@ -29,6 +29,7 @@ const ERRORS = {
   unusable_question: "error_question",
   too_large: "error_question",
   challenge: "error_challenge",
+  no_answer: "error_feedback",
   no_document: "error_document",
   no_documents: "error_document",
   no_file: "error_document",
