@@ -4,6 +4,7 @@ Where HOLD is named, every question whose text holds "wait" stands still in the 
 """
 
 import asyncio
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -30,7 +31,10 @@ run.open_service = partial(open_service, encoder=HashedWords(), reranker=None, h
 
 
 def main():
-    settings = Settings.model_validate({"store": {"path": sys.argv[1]}, "model": {"llm": "none"}})
+    serve = {"group": os.environ.get("SERVE_GROUP")}
+    settings = Settings.model_validate(
+        {"store": {"path": sys.argv[1]}, "model": {"llm": "none"}, "serve": serve}
+    )
     with bound("127.0.0.1", 0) as listening:
         print(listening.getsockname()[1], flush=True)
         run.run(settings, listening, int(sys.argv[2]))

@@ -14,6 +14,8 @@ DECORATORS = {"cache", "lru_cache", "cached_property"}
 EMPTY = {"dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary"}
 ALLOWED = {
     "apps/server/fair_queue.py _queues": "keys of the server, while they wait",
+    "apps/server/logs.py _kept": "messages of the log, before their values",
+    "apps/server/logs.py _last": "messages of the log, before their values",
     "apps/server/pages.py _kept": "places in documents",
     "corpus/fulltext.py _read": "terms of one question, in a scope that ends with it",
     "corpus/postgres/searching.py _kept": "names of what is read of a whole store, until it changes",

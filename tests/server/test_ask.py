@@ -1,11 +1,15 @@
 """POST /v1/ask: one object, a stream, and who sees what."""
 
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from equipoise.apps.server.views import EMPTY, SHOWN, for_asker
 from equipoise.core.errors import CorpusError, ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
-from serving import CATS, WAL, events_of, made_index
+from serving import CATS, WAITS_S, WAL, FirstSentence, events_of, made_index, wait_until
 from wordless import WORDLESS
 
 QUESTION = {"question": "Does logging work over a network?"}
@@ -203,3 +207,37 @@ def test_a_question_without_a_word_is_not_searched_for_and_costs_nothing(served,
     body = served.client.post("/v1/ask", json={"question": text}, headers=headers).json()
     assert body["reason"] == "no question" and body["passages"] == []
     assert served.keys.spent(made) == (0, 0)
+
+
+class Waits(FirstSentence):
+    """Highlights once it may."""
+
+    begun, go = threading.Event(), threading.Event()
+
+    async def highlight(self, query, passages):
+        self.begun.set()
+        await asyncio.to_thread(self.go.wait, WAITS_S)
+        return await super().highlight(query, passages)
+
+
+def test_a_full_queue_is_503_before_any_work_and_an_answer_has_its_time(serve):
+    slow = Waits()
+    served = serve(highlighter=slow, answers=1, queue=0)
+
+    def ask():
+        return served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker())
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ask)
+        wait_until(slow.begun.is_set)
+        second = ask()
+        assert second.status_code == 503 and second.headers["Retry-After"]
+        assert second.json()["error"]["code"] == "busy"
+        assert served.keys.spent(served.keys.find(served.asker))[0] == 1
+        slow.go.set()
+        assert first.result().status_code == 200
+    slow.go.clear()
+    served = serve(highlighter=slow, timeout=0.01)
+    late = ask()
+    slow.go.set()
+    assert late.status_code == 504 and late.json()["error"]["code"] == "timeout"

@@ -171,6 +171,17 @@ def test_a_document_over_the_limit_is_refused(serve):
     assert not list((served.service.folder / "incoming").glob("*"))
 
 
+def test_a_document_with_too_many_passages_is_refused_and_says_so(serve):
+    served = serve(passages=10)
+    parts = [f"# Part {row}\n\nOf part {row} there is this much to be said." for row in range(300)]
+    job = ended(served, put(served, "many.md", "\n\n".join(parts).encode()).json()["id"])
+    assert job["state"] == "failed"
+    assert (
+        job["error"]["message"].startswith("It has ") and "more than 10: split it" in job["error"]["message"]
+    )
+    assert indexed(served, "few.md", "\n\n".join(parts[:5]).encode())
+
+
 def test_text_comes_in_slices(served):
     [doc_id] = indexed(served, "long.txt", ("word " * 10_000).encode())
     address = f"/v1/documents/{doc_id}/text"

@@ -1,5 +1,6 @@
 """The process itself: it drains on SIGTERM, loses no accepted document to SIGKILL, and starts what has died again."""
 
+import grp
 import http.client
 import json
 import os
@@ -13,6 +14,7 @@ import pytest
 
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.keys import Keys, Scope
+from equipoise.core.errors import SettingsError
 from held import children
 from processes import ENVIRONMENT
 from serving import WAITS_S, made_index, wait_until
@@ -184,7 +186,13 @@ def alive(pid):
         return False
 
 
-def test_files_are_their_owners_whatever_the_umask(tmp_path):
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "group"])
+def test_files_are_their_owners_or_their_groups_whatever_the_umask(tmp_path, monkeypatch, shared):
+    group = next((one for one in grp.getgrall() if one.gr_gid in {os.getgid(), *os.getgroups()}), None)
+    if shared and group is None:
+        pytest.skip("no group of this user has a name")
+    if shared:
+        monkeypatch.setitem(ENVIRONMENT, "SERVE_GROUP", group.gr_name)
     (tmp_path / "mine").mkdir()
     before = os.umask(0)
     try:
@@ -201,4 +209,15 @@ def test_files_are_their_owners_whatever_the_umask(tmp_path):
         ours = [one for one in path.parent.rglob("*") if "docs" not in one.parts]
         names = {one.name for one in ours}
         assert {"index.db-wal", "index.db-shm", "server.db", "audit.jsonl", "new.txt", "jobs.lock"} <= names
-        assert not [one for one in ours if one.stat().st_mode & 0o077]
+        if not shared:
+            assert not [one for one in ours if one.stat().st_mode & 0o077]
+            return
+        theirs = [one for one in ours if one not in {path.parent, path.parent / "docs"}]
+        for one in theirs:
+            assert one.stat().st_gid == group.gr_gid, one
+            assert one.stat().st_mode & 0o777 == (0o770 if one.is_dir() else 0o660), one
+
+
+def test_a_group_that_is_not_there_is_said(opened):
+    with pytest.raises(SettingsError, match=r"serve\.group: there is no group 'nobody-has-this'"):
+        opened(group="nobody-has-this")

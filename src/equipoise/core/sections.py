@@ -242,7 +242,8 @@ class ServeSettings(_Section):
 
     `answers` questions are answered at a time in each process, and `queue` more wait for at most `wait`; one may take
     `timeout`. Of `connections` at a time one address may hold a quarter.
-    `body` is the largest request, `upload` the largest document. On SIGTERM running answers have `drain`.
+    `body` is the largest request, `upload` the largest document, and `passages` the most that it may have. On SIGTERM
+    running answers have `drain`. What the server makes is for its own user, with `group` for that group's, too.
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from, `originals` fetch their files, too. `trace` writes questions
@@ -258,7 +259,9 @@ class ServeSettings(_Section):
     timeout: float = Field(default=120.0, gt=0, le=86_400)
     body: int = Field(default=2_000_000, ge=10_000, le=100_000_000)
     upload: int = Field(default=50_000_000, ge=1_000, le=500_000_000)
+    passages: int = Field(default=50_000, ge=10, le=1_000_000)
     drain: float = Field(default=30.0, ge=0, le=3600)
+    group: Annotated[str | None, WHERE_TO] = None
     connections: int = Field(default=1000, ge=8, le=100_000)
     url: Annotated[str | None, WHERE_TO] = None
     vanilla: bool = False

@@ -20,6 +20,7 @@ from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import LeftOut, Walk, find_files
+from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.naming import documents_of
 from equipoise.corpus.offsets import packed as packed_offsets
@@ -70,18 +71,19 @@ def index(
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
     judge: Judge | None = None,
+    most: int = PASSAGES,
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
     `writer` is the author of all of them (`roots.writer_of`), where no path is; `metadata` is what the operator says of
     them (`corpus.telling`), None: as before. What is new or gets another trust is written as `judge` says, so nothing
     is found before it was judged.
 
-    A file that cannot be read is in `failed` and keeps its old content in the store; one on whose text the encoder
-    fails is in `failed` and taken out. Links out of a folder are not followed. A folder that was indexed on its own
-    keeps its trust when a folder around it is indexed. The encoder is asked for vectors only where there are none:
-    for what is new, and for what an earlier run had no time for. Raises InputError for an empty path, CorpusError
-    where nothing at all could be read, StoreError where the store cannot be written or was built with another
-    encoder, ModelError where the encoder cannot be used: what was read till then stays, found by its words.
+    A file that cannot be read, or has more than `most` passages, is in `failed`, and its old content is no longer
+    searched; so is one on whose text the encoder fails. Links out of a folder are not followed. A folder that was
+    indexed on its own keeps its trust when a folder around it is indexed. The encoder is asked for vectors only where
+    there are none: for what is new, and for what an earlier run had no time for. Raises InputError for an empty path,
+    CorpusError where nothing at all could be read, StoreError where the store cannot be written or was built with
+    another encoder, ModelError where the encoder cannot be used: what was read till then stays, found by its words.
     """
     began = time.monotonic()
     walk = find_files([paths] if isinstance(paths, str | Path) else paths)
@@ -89,7 +91,7 @@ def index(
     before = store.counts().passages
     said = None if metadata is None else packed(checked(metadata))
     work = _Work.begun(store, encoder, (trust, author, writer, said), walk.roots, progress or _silent)
-    work.judge = judge
+    work.judge, work.most = judge, most
     work.take(walk.files)
     lost, spared = _lost(store, walk, work.places, gone)
     for key in lost:
@@ -172,6 +174,7 @@ class _Work:
     """By the keys of files: the field of the report that counts it."""
     written: int = 0
     judge: Judge | None = None
+    most: int = PASSAGES
     _by_file: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
@@ -245,6 +248,9 @@ class _Work:
                 fresh.now, trust=trust, root=label.root, author=label.author, metadata=label.metadata
             )
             return self._same_content(fresh.old, now)
+        many = sum(len(reading.passages) for reading in fresh.readings)
+        if many > self.most:
+            raise UnreadableFile(turn.source, f"it has {many:,} passages, more than {self.most:,}: split it")
         record = replace(label, sha256=fresh.sha256, size=fresh.size, mtime_ns=fresh.mtime_ns)
         said = telling.of_file(turn.path, self.places.path(record.root), fresh.beside, record.metadata)
         documents = documents_of(fresh.readings, (turn.source, turn.path), record, said, self.store)
@@ -259,7 +265,7 @@ class _Work:
             self.store.replace_file(
                 record, [IndexEntry(document, reading.passages) for document, reading in pairs]
             )
-        self.written += sum(len(reading.passages) for reading in fresh.readings)
+        self.written += many
         self.unseen += [
             _Unseen(
                 turn.key,

@@ -18,6 +18,9 @@ REPLY = 50_000_000
 REPLY_FOR_A_BYTE = 20
 """More for each byte of the file. XML packs to a tenth, and the text is but a part of it."""
 
+PASSAGES = 1_000_000
+"""Of any file. To make their vectors takes hours."""
+
 MEMORY = 1_000_000_000
 """Bytes of address space for any file. Python with all loaders takes 0.2 of them."""
 MEMORY_FOR_A_BYTE = 20

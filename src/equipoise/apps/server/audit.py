@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from equipoise.apps.server.sharing import mode_in
 from equipoise.core.results import Answer, Refusal
 
 LARGEST = 10_000_000
@@ -47,7 +48,7 @@ class Audit:
         with (self.folder / "audit.lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._put_aside(len(line))
-            number = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            number = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode_in(self.folder))
             try:
                 os.write(number, line)
             finally:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import platformdirs
 
+from equipoise.apps.server.sharing import protect
 from equipoise.core.addresses import Place
 from equipoise.core.errors import StoreError
 
@@ -41,13 +42,13 @@ CREATE TABLE IF NOT EXISTS jobs (
     collection TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS findings (doc_id TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
     number INTEGER PRIMARY KEY AUTOINCREMENT, answer_id TEXT NOT NULL UNIQUE, key_id TEXT NOT NULL, at TEXT NOT NULL,
     question_hash TEXT NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL, spans TEXT NOT NULL,
     tokens INTEGER NOT NULL, rating INTEGER NOT NULL DEFAULT 0, comment TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS answers_by_question ON answers (question_hash);
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -71,7 +72,7 @@ class Book:
             self._connection = sqlite3.connect(
                 self.path, timeout=10.0, isolation_level=None, check_same_thread=False
             )
-            self.path.chmod(0o600)
+            protect(self.path)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES)

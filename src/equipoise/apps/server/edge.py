@@ -21,7 +21,7 @@ LOG = logging.getLogger("equipoise")
 TOKEN = "X-Challenge"
 """With which a visitor shows that a test for people was passed (`visitors.passed`)."""
 BODY_S = 30.0
-"""Seconds in which a small request must have come in; a document has as many for each megabyte."""
+"""Seconds in which a small request must have come in; what is larger has as many more for each megabyte that came."""
 HEARD = 10_000_000
 """Bytes above the limit that are read and dropped of a request that was refused."""
 ALWAYS = ("/healthz", "/readyz")
@@ -176,7 +176,7 @@ class _Body:
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive, self._limit, self._left, self._done = receive, limit, limit, False
-        self._deadline = _now() + BODY_S * (1 + limit / 1_000_000)
+        self._deadline = _now() + BODY_S
 
     async def receive(self) -> Message:
         """See ASGI. Raises ApiError where the body is larger than the limit, or too slow."""
@@ -187,7 +187,9 @@ class _Body:
                 message = await self._receive()
         except TimeoutError:
             raise _too_slow() from None
-        self._left -= len(message.get("body", b""))
+        came = len(message.get("body", b""))
+        self._left -= came
+        self._deadline += BODY_S * came / 1_000_000
         self._done = not message.get("more_body", False)
         if self._left < 0:
             raise _too_large(self._limit)

@@ -82,12 +82,8 @@ def as_api_error(error: Exception) -> ApiError:
         return ApiError(504, "The answer took too long and was given up.", code="timeout")
     if isinstance(error, QuestionError):
         return ApiError(400, _sentence(str(error)), code="unusable_question", param="question")
-    LOG.error(
-        "a request failed: %s: %s",
-        type(error).__name__,
-        error,
-        exc_info=not isinstance(error, EquipoiseError),
-    )
+    said = f"a request failed: {type(error).__name__}: %s"  # one kind for each type: see logs.OncePerMinute
+    LOG.error(said, error, exc_info=not isinstance(error, EquipoiseError))
     return ApiError(500, FAILED, code="failed")
 
 

@@ -29,6 +29,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import IndexProgress, index
+from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.places import Places
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.roots import Gone
@@ -79,7 +80,7 @@ class _Stopped(Exception):
 @dataclass(slots=True)
 class Jobs:
     """The jobs of `book`, whose files are in `folder`; they go into the index at `path`, and are scanned: with `hold`
-    untrusted ones before they are in it."""
+    untrusted ones before they are in it. A file with more than `most` passages is refused."""
 
     book: Book
     folder: Path
@@ -87,6 +88,7 @@ class Jobs:
     encoder: Encoder
     scan: ScanMode = "off"
     hold: bool = False
+    most: int = PASSAGES
     reader: Store | None = None
     """Who reads the index: a replica of a database may be behind."""
     _new: asyncio.Event = field(default_factory=asyncio.Event)
@@ -220,6 +222,7 @@ class Jobs:
                     gone=Gone.KEEP,
                     progress=self._teller(job),
                     judge=holding,
+                    most=self.most,
                 )
                 if report.failed:
                     raise report.failed[0]

@@ -21,6 +21,7 @@ from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.connections import Connection
 from equipoise.apps.server.edge import is_loopback
 from equipoise.apps.server.keys import Keys
+from equipoise.apps.server.logs import log_to_stderr
 from equipoise.apps.server.metrics import FOLDER
 from equipoise.apps.server.service import Service, open_service
 from equipoise.apps.server.workers import Workers
@@ -60,9 +61,7 @@ class DrainingServer(uvicorn.Server):
 
 def factory(settings: Settings) -> Any:  # noqa: ANN401
     """The whole application of one process, which logs to stderr."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    for name in ("httpx", "httpx2", "uvicorn"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    log_to_stderr()
     return with_edge(create_app(partial(open_service, settings)), settings)
 
 
@@ -82,8 +81,8 @@ def check(settings: Settings, host: str) -> bool:
 
 
 def serve(settings: Settings, listening: socket.socket) -> None:
-    """Serve in this process, which makes its files for their owner alone."""
-    os.umask(0o077)
+    """Serve in this process, which makes its files for their owner alone, or for `serve.group` too."""
+    os.umask(0o007 if settings.serve.group else 0o077)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     DrainingServer(_config(settings)).run(sockets=[listening])

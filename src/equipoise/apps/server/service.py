@@ -21,6 +21,7 @@ from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.outgoing import Webhook
 from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.recorder import RequestRecorder
+from equipoise.apps.server.sharing import share
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import EquipoiseError, SettingsError, StoreError
 from equipoise.core.settings import Settings
@@ -50,9 +51,9 @@ class Service:
     keys: Keys
     queue: FairQueue
     audit: Audit
-    metrics: Metrics
     answers: Answers
     webhook: Webhook
+    metrics: Metrics
     recorder: RequestRecorder
     library: Library
     models: tuple[str, ...]
@@ -163,6 +164,8 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     objects["chat"] = recorder.of_chat(objects["chat"])
     folder, holds = folder_of(path), settings.trust.hold != "never"
     book = Book(folder)
+    if wanted.group:
+        share(wanted.group, folder, path)
 
     names = tuple(name for name in MODELS if wanted.vanilla or name == "equipoise")
     opened = partial(_opened, settings, names, recorder, objects)
@@ -175,13 +178,22 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         keys=Keys(book),
         queue=FairQueue(wanted.answers, wanted.queue, wanted.wait),
         audit=Audit(folder, book.secret("audit"), wanted.trace),
+        answers=Answers(book),
+        webhook=Webhook(wanted.webhook),
         metrics=Metrics(),
         recorder=recorder,
         library=library,
-        answers=Answers(book),
-        webhook=Webhook(wanted.webhook),
         models=names,
-        jobs=Jobs(book, folder, path, library.components.encoder, wanted.scan, holds, library.store),
+        jobs=Jobs(
+            book,
+            folder,
+            path,
+            library.components.encoder,
+            wanted.scan,
+            holds,
+            wanted.passages,
+            library.store,
+        ),
         pages=Pages(library.store),
         appearance=appearance,
         opened=opened,
