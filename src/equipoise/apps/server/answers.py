@@ -5,7 +5,7 @@ A question is a keyed hash here, its text stands beside it only with `serve.trac
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -43,7 +43,7 @@ _CHOSEN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedQuestion:
     """A question, however often it was asked. `question` is empty where no text is kept; `reason` and `spans` are
     those of its newest answer, `reason` empty where that is one; `refused`, `up` and `down` count its answers."""
 
@@ -102,21 +102,25 @@ class Answers:
             )
         return bool(rated)
 
-    def questions(self, view: View, days: int, most: int) -> list[Question]:
+    def questions(self, view: View, days: int, most: int) -> list[AskedQuestion]:
         """The questions of the last `days`, as `view` has them in order."""
         ask = (
             "SELECT question_hash, question, asked, refused, up, down, at, reason, spans"
             f" FROM ({_COUNTED}) {_CHOSEN[view]} LIMIT ?"
         )
         rows = self.book.rows(ask, (_at(days), most))
+        names = [each.name for each in fields(AskedQuestion)]
         return [
-            Question(*row[:-1], json.loads(row[-1]), self._comments(row[0], days))  # type: ignore[misc]
+            AskedQuestion(
+                **dict(zip(names, row, strict=False))
+                | {"spans": json.loads(row[-1]), "comments": self._comments(row[0], days)}
+            )
             for row in rows
         ]
 
     def spent(self, days: int) -> list[tuple[str, str, int, int]]:
         """(day, key, questions, tokens) of the last `days`, the newest first; visitors are one key."""
-        return self.book.rows(  # type: ignore[return-value]
+        return self.book.rows(
             "SELECT day, key_id, questions, tokens FROM spent WHERE day >= ?"
             f" AND (key_id NOT LIKE '{VISITOR}%' OR key_id = '{VISITOR}all') ORDER BY day DESC, key_id",
             (_at(days)[:10],),
