@@ -254,7 +254,7 @@ def summary() -> str:
         (
             "share planted of five read, `equal` mode, 1 and 10 planted, 22 questions",
             _planted("none"),
-            _planted("voices"),
+            _planted("coordinated"),
         ),
         (
             f"hybrid search, {speed['passages']:,} passages",

@@ -7,7 +7,7 @@ questions, since the matches of one question are not independent.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,23 +85,9 @@ def standings(
     if not names:
         return []
 
-    def counted(*ends: str) -> Counts:
-        """(questions, players): how many matches ended so for each."""
-        table = np.zeros((len(questions), len(names)), dtype=np.int64)
-        for side in _sides(ordered):
-            table[questions[side.question_id], players[side.first]] += ENDS[side.verdict] in ends
-        return table
-
-    def games(*ends: str) -> _Games:
-        """The matches that ended so."""
-        some = [match for match in ordered if ENDS[match.verdict] in ends]
-        places = [(questions[m.question_id], players[m.first], players[m.second]) for m in some]
-        question, first, second = np.array(places, dtype=np.intp).reshape(-1, 3).T
-        points = np.array([POINTS[ENDS[match.verdict]] for match in some])
-        return _Games(question, first, second, points, counted(*ends))
-
-    decided, every = games("wins", "losses"), games("wins", "losses", "ties", "neither")
-    wins = counted("wins")
+    decided = _games(ordered, ("wins", "losses"), questions, players)
+    every = _games(ordered, ("wins", "losses", "ties", "neither"), questions, players)
+    wins = _counted(ordered, ("wins",), questions, players)
     drawn = drawn_counts(len(questions), seed=seed, resamples=resamples)
     whole = np.ones_like(drawn[:1])
     columns = {
@@ -157,6 +143,27 @@ class _Games:
     second: Rows
     points: Floats
     played: Counts
+
+
+def _counted(
+    matches: Sequence[Match], ends: Collection[str], questions: Mapping[str, int], players: Mapping[str, int]
+) -> Counts:
+    """(questions, players): how many matches ended so for each."""
+    table = np.zeros((len(questions), len(players)), dtype=np.int64)
+    for side in _sides(matches):
+        table[questions[side.question_id], players[side.first]] += ENDS[side.verdict] in ends
+    return table
+
+
+def _games(
+    matches: Sequence[Match], ends: Collection[str], questions: Mapping[str, int], players: Mapping[str, int]
+) -> _Games:
+    """The matches that ended so."""
+    some = [match for match in matches if ENDS[match.verdict] in ends]
+    places = [(questions[m.question_id], players[m.first], players[m.second]) for m in some]
+    question, first, second = np.array(places, dtype=np.intp).reshape(-1, 3).T
+    points = np.array([POINTS[ENDS[match.verdict]] for match in some])
+    return _Games(question, first, second, points, _counted(matches, ends, questions, players))
 
 
 def _ratio(top: Counts, bottom: Counts) -> Floats:
