@@ -62,13 +62,11 @@ class FullText:
         return nullcontext()
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """See `keywords.Terms`."""
         ask = f"SELECT doc FROM {vocabulary_of(self._trust)} WHERE term = ?"
         rows = [(stem, self._connection.execute(ask, (stem,)).fetchone()) for stem in stems]
         return {stem: row[0] for stem, row in rows if row}
 
     def vocabulary(self) -> list[str]:
-        """See `keywords.Terms`."""
         ask = f"SELECT term FROM {vocabulary_of(self._trust)} WHERE length(term) >= 3"
         return [row[0] for row in self._connection.execute(ask) if row[0].isalpha()]
 
@@ -80,7 +78,6 @@ class FullText:
         return [(row[0], -row[1] / match.times) for row in found]
 
     def holding(self, words: Sequence[str], _keywords: Keywords) -> list[Ids]:
-        """See `store.Partition`."""
         index = words_of(self._trust)
         ask = f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid"
         found = (self._connection.execute(ask, (f'"{word}"',)) if word else () for word in words)
@@ -114,24 +111,19 @@ class FilteredText(FullText):
             self._read.clear()
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """See `keywords.Terms`."""
         return {stem: len(np.unique(self._standing(stem)[0])) for stem in stems}
 
     def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
-        """See FullText."""
         return postings.bm25(self, plan, keywords)[:k]
 
     def holding(self, words: Sequence[str], keywords: Keywords) -> list[Ids]:
-        """See FullText."""
         return [np.array(postings.holding(self, pairs), np.int64) for pairs in keywords.stems.of_texts(words)]
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
-        """See `postings.Postings`."""
         inside: list[int] = np.unique(self._standing(term)[0])[:most].tolist()
         return inside
 
     def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
-        """See `postings.Postings`."""
         found = np.unique(
             np.concatenate([np.empty(0, np.int64), *(self._standing(one)[0] for one in finding)])
         )
@@ -145,7 +137,6 @@ class FilteredText(FullText):
         return places, dict(zip(found.tolist(), lengths.tolist(), strict=True))
 
     def size(self) -> tuple[int, int]:
-        """See `postings.Postings`."""
         return len(self._ids), int(self._lengths.sum())
 
     def _standing(self, term: str) -> tuple[Ids, Ids]:

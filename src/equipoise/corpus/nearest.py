@@ -153,15 +153,12 @@ class FilteredNearest(Nearest):
         return made
 
     def ids(self) -> Ids:
-        """See Nearest."""
         return self._whole().ids()[self._inside()]
 
     def at(self, rows: Rows) -> Array:
-        """See Nearest."""
         return self._whole().at(self._inside()[rows])
 
     def signs(self) -> Signs:
-        """See Nearest."""
         ids, bits, filed = self._whole().signs()
         rows = self._inside()
         return Signs(ids[rows], bits[:, rows], filed and filed._replace(codes=filed.codes[rows]))

@@ -4,7 +4,7 @@ Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,12 +45,6 @@ def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:
     return connection.execute(f"SELECT document, count {_WAITING} ORDER BY document").fetchall()
 
 
-def read(connection: sqlite3.Connection, numbers: Iterable[int]) -> tuple[Pending, ...]:
-    """Those of the documents that have no vectors yet. Raises Damage."""
-    documents = (_read_one(connection, number) for number in numbers)
-    return tuple(document for document in documents if document is not None)
-
-
 def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]]) -> None:
     """Give documents their vectors, but for those that have changed since they were read: theirs are yet to be made.
 
@@ -59,19 +53,13 @@ def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]])
     width = rows.dimensions(connection)
     for pending, vectors in made:
         record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
-        if pending.is_like(_read_one(connection, pending.number)):
+        if pending.is_like(read(connection, pending.number)):
             data = np.ascontiguousarray(vectors, "<f4").tobytes()
             connection.execute("UPDATE vectors SET data = ? WHERE document = ?", (data, pending.number))
 
 
-def drop_file(connection: sqlite3.Connection, document: Pending) -> None:
-    """Take the file of a document out with all its documents, unless it has changed since it was read."""
-    if document.path is not None and document.is_like(_read_one(connection, document.number)):
-        rows.remove(connection, rows.numbers_of_file(connection, document.path))
-        connection.execute("DELETE FROM files WHERE path = ?", (document.path,))
-
-
-def _read_one(connection: sqlite3.Connection, number: int) -> Pending | None:
+def read(connection: sqlite3.Connection, number: int) -> Pending | None:
+    """The document, None where it has its vectors or is gone. Raises Damage."""
     if connection.execute(f"SELECT 1 {_WAITING} AND document = ?", (number,)).fetchone() is None:
         return None
     row = connection.execute(f"{record_types.DOCUMENT} WHERE number = ?", (number,)).fetchone()

@@ -13,9 +13,7 @@ Places = dict[str, dict[int, list[int]]]
 class Postings(Protocol):
     """The postings of the passages of a scope."""
 
-    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """See `keywords.Terms`."""
-        ...
+    def frequencies(self, stems: Sequence[str]) -> dict[str, int]: ...
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
         """The passages, ascending, that a term stands in; the first `most` of them."""

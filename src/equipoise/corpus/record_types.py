@@ -23,15 +23,9 @@ from equipoise.text import visible
 
 Ids = NDArray[np.int64]
 
-PLACE = (
-    "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
-)
+PLACE = 'SELECT p.passage_id, d.doc_id, p.start, p."end" FROM passages p JOIN documents d ON d.number = p.document'
 DOCUMENT = (
     "SELECT doc_id, text, source, title, trust, sentences, pages, blocks, author, metadata FROM documents"
-)
-LISTED = (
-    "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, ''), metadata FROM documents"
-    " LEFT JOIN vectors ON document = number ORDER BY number"
 )
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author, metadata FROM files"
 MOST_DIMENSIONS = 65_536
@@ -164,7 +158,7 @@ def read_document(row: tuple[Any, ...]) -> Document:
 
 
 def read_listed(row: tuple[Any, ...]) -> ListedDocument:
-    """The document in a row of LISTED. Raises Damage."""
+    """The document in a row of a store's LISTED. Raises Damage."""
     doc_id, source, title = (text(value) for value in row[:3])
     listed = (doc_id, source, visible.title(title), trust(row[3]), integer(row[4]), text(row[5]))
     return ListedDocument(*listed, metadata_in(row[6]))
@@ -335,6 +329,11 @@ def check_vectors(document: Document, vectors: Array, shape: tuple[int, int]) ->
             f"{_name(document)} has vectors of shape {vectors.shape}, ones of {shape} and length 1 are wanted: "
             "bind the encoder first and encode every passage with it"
         )
+
+
+def storable(text: str) -> str:
+    """`text` where a store can hold it, else a text that is no document's id."""
+    return "" if _UNKEEPABLE.search(text) else text
 
 
 def _name(document: Document) -> str:

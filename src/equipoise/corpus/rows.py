@@ -21,7 +21,6 @@ from equipoise.corpus.record_types import (
     MOST_DIMENSIONS,
     PLACE,
     Damage,
-    FileRecord,
     IndexEntry,
     Numbered,
     check_entry,
@@ -57,24 +56,6 @@ def dimensions(connection: sqlite3.Connection) -> int:
     if not (stored.isascii() and stored.isdigit() and len(stored) <= 6 and int(stored) <= MOST_DIMENSIONS):
         raise Damage(f"{stored[:40]!r} is no number of dimensions")
     return int(stored)
-
-
-def write_file(connection: sqlite3.Connection, record: FileRecord) -> None:
-    """Insert the record, or put it in the place of the one with its path."""
-    connection.execute(
-        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author, metadata)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
-        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author,"
-        " metadata = excluded.metadata",
-        record.row,
-    )
-
-
-def numbers_of_file(connection: sqlite3.Connection, path: str) -> list[int]:
-    """The numbers of the documents that came from a file."""
-    rows = connection.execute("SELECT number FROM documents WHERE path = ? ORDER BY number", (path,))
-    return [row[0] for row in rows]
 
 
 def passages_in(connection: sqlite3.Connection, scope: DocumentScope) -> int:

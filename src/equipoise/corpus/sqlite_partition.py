@@ -5,27 +5,23 @@ own search index, never over the whole file.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.errors import CorpusError
-from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.core.types import Array
 from equipoise.corpus import pending, rows
 from equipoise.corpus.fulltext import FilteredText, FullText
-from equipoise.corpus.keywords import LOOKED_AT, Keywords
+from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
-from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
-from equipoise.corpus.scope import SQLITE, DocumentScope, trust_of
-from equipoise.corpus.spelling import Correction
+from equipoise.corpus.partition import Partition
+from equipoise.corpus.record_types import Ids, PartCounts
+from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.stems import Stems
-from equipoise.text.tokens import content_words
-from equipoise.text.visible import title
 
 if TYPE_CHECKING:
     from equipoise.corpus.sqlite import SqliteStore
@@ -33,64 +29,39 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class SqlitePartition:
-    """See `store.Partition`. Made by its store; what it keeps in memory goes when the store changes, or with it."""
+class SqlitePartition(Partition):
+    """See `partition.Partition`."""
+
+    DIALECT = SQLITE
 
     def __init__(
         self, store: "SqliteStore", connection: sqlite3.Connection, stems: Stems, scope: DocumentScope
     ) -> None:
-        self.scope = scope
-        self._store, self._connection, self._stems = store, connection, stems
+        super().__init__(store, stems, scope)
+        self._connection, self._file = connection, store
         self._nearest = (
             Nearest(connection, scope)
             if scope.where is None
-            else FilteredNearest(connection, scope, lambda: store.partition(scope.trust).nearest_of_all())
+            else FilteredNearest(
+                connection,
+                scope,
+                self._nearest_of_whole,
+            )
         )
         self._kept: dict[str, Any] = {}
         self._as_of: object = None
 
-    @property
-    def trust(self) -> Trust:
-        """See `store.Partition`."""
-        return self.scope.trust
-
-    @property
-    def path(self) -> Path:
-        """See `store.Partition`."""
-        return self._store.path
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """See `store.Partition`."""
-        return self._store.snapshot()
-
     def counts(self) -> PartCounts:
-        """See `store.Partition`; kept in memory until the store changes."""
+        """See `partition.Partition`; kept in memory until the store changes."""
         return self._remembered("counts", self._counted)
 
-    def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
-        """See `store.Partition`."""
-        found = self._store.documents(doc_ids)
-        if strange := next((doc_id for doc_id, other in found.items() if not self.scope.has(other)), None):
-            raise self._elsewhere(f"document {strange!r}")
-        return found
-
-    def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
-        """See `store.Partition`."""
-        wanted = [int(passage_id) for passage_id in passage_ids]
-        if strange := next((number for number in wanted if trust_of(number) is not self.trust), None):
-            raise self._elsewhere(f"passage {strange}")
-        places = self._store.places(wanted)
-        if self.scope.where is not None:
-            self.documents(place.doc_id for place in places)
-        return places
-
     def matrix(self) -> tuple[Ids, Array]:
-        """See `store.Partition`: kept in memory, read again when this or another process has changed the store."""
+        """See `partition.Partition`: kept in memory, read again when this or another process has changed the store."""
         with self._current():
             return self._nearest.matrix()
 
     def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
-        """See `store.Partition` and `corpus.nearest`."""
+        """See `partition.Partition` and `corpus.nearest`."""
         with self._current():
             if k < 1 or not (exact or self.counts().passages <= EXACT_UP_TO):
                 return self._nearest.search(vector, k, exact=exact)
@@ -98,62 +69,15 @@ class SqlitePartition:
             return exactly_ranked(near, self._nearest.vectors(near)[1], vector, k)
 
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
-        """See `store.Partition`."""
         with self._current():
             return self._nearest.vectors(passage_ids)
 
-    def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
-        """See `store.Partition`."""
-        if k < 1:
-            return []
-        with self._current(), self._text.at_once():
-            plan = self._keywords.plan(query)
-            return self._text.bm25(plan, self._keywords, k) if plan.finding else []
-
-    def authors(self) -> Authorship:
-        """See `store.Partition`; kept in memory until the store changes."""
-        inside = self.scope.passages("passage_id", SQLITE)
-        ask = (
-            "SELECT passage_id, coalesce(nullif(author, ''), source) FROM passages JOIN documents"
-            f" ON number = document WHERE {inside.text} ORDER BY passage_id"
-        )
-        return self._remembered("authors", lambda: authors_of(self._connection.execute(ask, inside.values)))
-
-    def sources(self) -> tuple[tuple[str, str], ...]:
-        """See `store.Partition`; kept in memory until the store changes."""
-        inside = self.scope.documents("number", SQLITE)
-        ask = f"SELECT source, title FROM documents WHERE {inside.text} ORDER BY number"
-
-        def read() -> tuple[tuple[str, str], ...]:
-            pairs = self._connection.execute(ask, inside.values)
-            return tuple((text(source), title(named)) for source, named in pairs)
-
-        return self._remembered("sources", read)
-
     def holding(self, words: Sequence[str]) -> list[Ids]:
-        """See `store.Partition`."""
-        with self._current(), self._text.at_once():
+        with self._reading():
             return self._text.holding(words, self._keywords)
 
-    def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
-        """See `store.Partition`."""
-        with self._current(), self._text.at_once():
-            return self._keywords.corrections(text, known, self._some_with)
-
-    def out_of_corpus(self, text: str) -> tuple[str, ...]:
-        """See `store.Partition`."""
-        with self._current(), self._text.at_once():
-            return tuple(self._keywords.out_of_corpus(content_words(text)))
-
-    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """See `keywords.Terms`."""
-        return self._text.frequencies(stems)
-
-    def vocabulary(self) -> list[str]:
-        """See `keywords.Terms`: that of the whole partition, which is kept in memory once, whatever filters there
-        are."""
-        whole = self._store.partition(self.trust)
-        return self._remembered("vocabulary", self._text.vocabulary) if whole is self else whole.vocabulary()
+    def _nearest_of_whole(self) -> Nearest:
+        return cast("SqlitePartition", self._store.partition(self.trust)).nearest_of_all()
 
     def nearest_of_all(self) -> Nearest:
         """What finds the nearest vectors of the whole partition, up to date; for its filters. Call it inside a
@@ -162,15 +86,19 @@ class SqlitePartition:
             return self._nearest
 
     @property
-    def _keywords(self) -> Keywords:
-        return Keywords(self, self._stems)
-
-    @property
     def _text(self) -> FullText:
         kind = FullText if self.scope.where is None else FilteredText
         made = partial(kind, self._connection, self.scope)
         text: FullText = self._remembered("text", made)
         return text
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._current(), self._text.at_once():
+            yield
+
+    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
+        return self._text.bm25(plan, keywords, k)
 
     def _counted(self) -> PartCounts:
         inside = self.scope.documents("number", SQLITE)
@@ -179,12 +107,7 @@ class SqlitePartition:
         passages = rows.passages_in(self._connection, self.scope)
         return PartCounts(documents, passages, pending.count(self._connection, self.scope))
 
-    def _some_with(self, stem: str) -> tuple[Passage, ...]:
-        """Some passages in which a stem stands."""
-        return self._store.passages(self._text.with_term(stem, LOOKED_AT))
-
     def _remembered(self, name: str, read: Callable[[], T]) -> T:
-        """What `read` gives, kept until the store changes."""
         with self._current():
             if name not in self._kept:
                 self._kept[name] = read()
@@ -194,11 +117,8 @@ class SqlitePartition:
     @contextmanager
     def _current(self) -> Iterator[None]:
         """A snapshot in which nothing in memory is older than the file."""
-        with self._store.current() as now:
+        with self._file.current() as now:
             if now != self._as_of:
                 self._as_of, self._kept = now, {}
                 self._nearest.forget()
             yield
-
-    def _elsewhere(self, what: str) -> CorpusError:
-        return CorpusError(f"{what} is not among the {self.trust} documents of {self.path}")

@@ -5,7 +5,8 @@ from pathlib import PurePosixPath
 
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.chunks import passages
-from equipoise.corpus.store import Partition, Store
+from equipoise.corpus.partition import Partition
+from equipoise.corpus.store import Store
 from equipoise.text.shingles import near_copy
 from equipoise.text.tokens import content_words
 

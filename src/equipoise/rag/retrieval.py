@@ -17,10 +17,10 @@ from equipoise.core.protocols import Encoder, Retriever
 from equipoise.core.types import Array, Candidates, Passage, Query, Trust
 from equipoise.core.where import Where
 from equipoise.corpus.embedding import embedded
+from equipoise.corpus.partition import Partition
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.schema import damaged
 from equipoise.corpus.scope import DocumentScope
-from equipoise.corpus.store import Partition
 from equipoise.models.encoder import encode_questions
 from equipoise.rag.components import Components
 

@@ -20,35 +20,12 @@ from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.record_types import DOCUMENT, FILE, Damage, FileRecord, Ids, IndexEntry, Numbered
+from equipoise.corpus.record_types import DOCUMENT, FILE, Damage, Ids, IndexEntry, Numbered
 from equipoise.corpus.scope import bounds, trust_of
 from equipoise.corpus.stems import Stems
 
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
-PLACE = 'SELECT p.passage_id, d.doc_id, p.start, p."end" FROM passages p JOIN documents d ON d.number = p.document'
-LISTED = (
-    "SELECT doc_id, source, title, trust, count::integer, coalesce(path, ''), metadata FROM documents"
-    " ORDER BY number"
-)
 _AT_A_TIME = 200  # documents that are read together
-
-
-def write_file(link: Link, record: FileRecord) -> None:
-    """Insert the record, or put it in the place of the one with its path."""
-    link.execute(
-        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author, metadata)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
-        " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
-        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author,"
-        " metadata = excluded.metadata",
-        record.row,
-    )
-
-
-def numbers_of_file(link: Link, path: str) -> list[int]:
-    """The numbers of the documents that came from a file."""
-    rows = link.execute("SELECT number FROM documents WHERE path = %s ORDER BY number", (path,))
-    return [row[0] for row in rows]
 
 
 def add(link: Link, stems: Stems, entries: Sequence[IndexEntry], path: str | None) -> None:
@@ -141,7 +118,9 @@ def remove(link: Link, stems: Stems, numbers: Sequence[int]) -> None:
     """Delete documents with everything that belongs to them. Raises Damage."""
     for number in numbers:
         document = document_at(link, number)
-        places = link.execute(f"{PLACE} WHERE p.document = %s ORDER BY p.passage_id".encode(), (number,))
+        places = link.execute(
+            f"{record_types.PLACE} WHERE p.document = %s ORDER BY p.passage_id".encode(), (number,)
+        )
         spans = [(i, (place.start, place.end)) for i, place in map(record_types.read_place, places)]
         postings = list(words.placed(stems, texts_of(document, [span for _, span in spans])))
         ids = [passage_id for passage_id, _ in spans]
@@ -257,7 +236,6 @@ def _read_numbered(link: Link, row: tuple[Any, ...], width: int) -> Numbered:
 
 
 def contents(link: Link) -> Iterator[Row]:
-    """See `corpus.contents`."""
     files = map(record_types.read_file, link.execute(f"{FILE} ORDER BY path".encode()).fetchall())
     yield from of_documents(meta(link), files, numbered(link))
 

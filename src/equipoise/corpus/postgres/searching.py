@@ -131,11 +131,6 @@ def vectors(link: Link, scope: DocumentScope, passage_ids: Sequence[int]) -> tup
     return known, embeddings[[place[passage_id] for passage_id in asked if passage_id in place]]
 
 
-def storable(text: str) -> str:
-    """`text` where the database can hold it, else a text that is no document's id."""
-    return "" if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text) else text
-
-
 def _is_searched_by_graph(link: Link, trust: Trust) -> bool:
     """Whether the partition has so many passages, and its graph is there."""
     ask = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"

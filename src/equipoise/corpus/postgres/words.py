@@ -25,24 +25,20 @@ class PostgresWords:
         self._inside = scope.passages("passage_id", POSTGRES)
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """See `keywords.Terms`."""
         ask = "SELECT term, passages FROM terms WHERE trust = %s AND term = ANY(%s)"
         return self._counts(ask, (self._scope.trust.value, [stem for stem in stems if len(stem) <= LONGEST]))
 
     def vocabulary(self) -> list[str]:
-        """See `keywords.Terms`."""
         ask = "SELECT term FROM terms WHERE trust = %s AND length(term) >= 3 ORDER BY term"
         rows = self._link.execute(ask, (self._scope.trust.value,))
         return [row[0] for row in rows if row[0].isalpha()]
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
-        """See `postings.Postings`."""
         ask = f"SELECT passage_id FROM postings WHERE term = %s AND {self._inside.text} ORDER BY passage_id LIMIT %s"
         values = (term, *self._inside.values, most)
         return [row[0] for row in self._link.execute(ask.encode(), values)]
 
     def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
-        """See `postings.Postings`."""
         ask = (
             "WITH found AS MATERIALIZED (SELECT DISTINCT passage_id FROM postings"
             f" WHERE term = ANY(%s) AND {self._inside.text})"
@@ -70,14 +66,12 @@ class FilteredWords(PostgresWords):
     """The same of what a filter means, counted from the postings."""
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """See `keywords.Terms`."""
         ask = (
             f"SELECT term, count(*) FROM postings WHERE term = ANY(%s) AND {self._inside.text} GROUP BY term"
         )
         return self._counts(ask, ([stem for stem in stems if len(stem) <= LONGEST], *self._inside.values))
 
     def size(self) -> tuple[int, int]:
-        """See `postings.Postings`."""
         ask = f"SELECT count(*), coalesce(sum(length), 0)::bigint FROM passages WHERE {self._inside.text}"
         ((passages, tokens),) = self._link.execute(ask.encode(), self._inside.values).fetchall()
         return passages, tokens

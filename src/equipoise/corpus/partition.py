@@ -1,0 +1,181 @@
+"""One partition of a store, whatever keeps it: the documents of one trust, searched by themselves (see
+`corpus.store`)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.addresses import Place
+from equipoise.core.errors import CorpusError
+from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.corpus.keywords import LOOKED_AT, Keywords, QueryPlan, Terms
+from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
+from equipoise.corpus.scope import DocumentScope, SqlDialect, trust_of
+from equipoise.corpus.spelling import Correction
+from equipoise.corpus.stems import Stems
+from equipoise.text.tokens import content_words
+from equipoise.text.visible import title
+
+if TYPE_CHECKING:
+    from equipoise.corpus.store import Store
+
+T = TypeVar("T")
+
+
+class SearchIndex(Terms, Protocol):
+    """The words of a partition."""
+
+    def with_term(self, term: str, most: int | None = None) -> list[int]: ...
+
+
+class Partition(ABC):
+    """The documents of one trust, or what a filter means of them, searched by themselves: whatever a method gives is a
+    function of these documents alone, byte for byte, but for the numbers of passages within a filter. It is made by its
+    store; what it keeps in memory goes when the store changes."""
+
+    DIALECT: SqlDialect
+
+    def __init__(self, store: "Store", stems: Stems, scope: DocumentScope) -> None:
+        self.scope = scope
+        self._store, self._stems = store, stems
+
+    @abstractmethod
+    def counts(self) -> PartCounts:
+        """How much the partition holds."""
+
+    @abstractmethod
+    def matrix(self) -> tuple[Ids, Array]:
+        """The ids (n,) of all passages that have vectors, ascending, and these, unit vectors (n, d), both read-only."""
+
+    @abstractmethod
+    def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
+        """At most `k` (passage_id, cosine) for a unit vector (d,), best first, ties by id.
+
+        Of more than 20,000 passages the search is approximate unless `exact`.
+        """
+
+    @abstractmethod
+    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+        """Which of the passages (n,) have vectors, and these unit vectors (m, d), both in the order asked for."""
+
+    @abstractmethod
+    def holding(self, words: Sequence[str]) -> list[Ids]:
+        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
+
+    @property
+    @abstractmethod
+    def _text(self) -> SearchIndex:
+        """The search index, inside `_reading`."""
+
+    @abstractmethod
+    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]: ...
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Any]:
+        """A snapshot, around what belongs to one question."""
+
+    @abstractmethod
+    def _remembered(self, name: str, read: Callable[[], T]) -> T:
+        """What `read` gives, kept in memory until the store changes."""
+
+    @property
+    def trust(self) -> Trust:
+        """Who may have written its documents."""
+        return self.scope.trust
+
+    @property
+    def path(self) -> Place:
+        """Where the store is; as text it is fit for people."""
+        return self._store.path
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """See `Readable.snapshot`: the whole store stands still."""
+        return self._store.snapshot()
+
+    def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
+        """The documents by id. Raises CorpusError for one that is not in the partition."""
+        found = self._store.documents(doc_ids)
+        if strange := next((doc_id for doc_id, other in found.items() if not self.scope.has(other)), None):
+            raise self._elsewhere(f"document {strange!r}")
+        return found
+
+    def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
+        """Where the passages lie, in the order asked for. Raises CorpusError for one not in the partition."""
+        wanted = [int(passage_id) for passage_id in passage_ids]
+        if strange := next((number for number in wanted if trust_of(number) is not self.trust), None):
+            raise self._elsewhere(f"passage {strange}")
+        places = self._store.places(wanted)
+        if self.scope.where is not None:
+            self.documents(place.doc_id for place in places)
+        return places
+
+    def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
+        """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more.
+
+        The same in every kind of store; see `corpus.keywords`.
+        """
+        if k < 1:
+            return []
+        with self._reading():
+            plan = self._keywords.plan(query)
+            return self._bm25(plan, self._keywords, k) if plan.finding else []
+
+    def authors(self) -> Authorship:
+        """Who wrote which passage."""
+        inside = self.scope.passages("passage_id", self.DIALECT)
+        ask = (
+            "SELECT passage_id, coalesce(nullif(author, ''), source) FROM passages JOIN documents"
+            f" ON number = document WHERE {inside.text} ORDER BY passage_id"
+        )
+        return self._remembered("authors", lambda: authors_of(self._store._each(ask, *inside.values)))
+
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """(source, title) of every document, in the order of the partition."""
+        inside = self.scope.documents("number", self.DIALECT)
+        ask = f"SELECT source, title FROM documents WHERE {inside.text} ORDER BY number"
+
+        def read() -> tuple[tuple[str, str], ...]:
+            pairs = self._store._each(ask, *inside.values)
+            return tuple((text(source), title(named)) for source, named in pairs)
+
+        return self._remembered("sources", read)
+
+    def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
+        """The words of `text` that nobody knows, each with the word of the documents or of English that was meant;
+        `known` are words in lower case that are right whatever the documents hold, with their rank from 0."""
+        with self._reading():
+            return self._keywords.corrections(text, known, self._some_with)
+
+    def out_of_corpus(self, text: str) -> tuple[str, ...]:
+        """The words of `text` that no document has in any form, stop words aside."""
+        with self._reading():
+            return tuple(self._keywords.out_of_corpus(content_words(text)))
+
+    def frequencies(self, stems: Sequence[str]) -> Mapping[str, int]:
+        return self._text.frequencies(stems)
+
+    def vocabulary(self) -> Iterable[str]:
+        """See `keywords.Terms`: that of the whole partition, which is kept in memory once, whatever filters there
+        are."""
+        whole: Partition = self._store.partition(self.trust)
+        if whole is not self:
+            return whole.vocabulary()
+        return self._remembered("vocabulary", self._own_vocabulary)
+
+    def _own_vocabulary(self) -> Iterable[str]:
+        return self._text.vocabulary()
+
+    @property
+    def _keywords(self) -> Keywords:
+        return Keywords(self, self._stems)
+
+    def _some_with(self, stem: str) -> tuple[Passage, ...]:
+        """Some passages in which a stem stands."""
+        return self._store.passages(self._text.with_term(stem, LOOKED_AT))
+
+    def _elsewhere(self, what: str) -> CorpusError:
+        return CorpusError(f"{what} is not among the {self.trust} documents of {self.path}")
