@@ -1,9 +1,6 @@
 """The encoder bge-small-en-v1.5 with 8-bit weights, on the CPU, without torch; pulled by `equipoise models pull`."""
 
-import os
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +9,8 @@ from tokenizers import Tokenizer
 from equipoise.core.types import Array
 from equipoise.models import weights
 from equipoise.models.control import encodable
-from equipoise.models.encoder import DATA, DIMENSIONS, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, checked
-from equipoise.models.sessions import Session, session
+from equipoise.models.encoder import DATA, DIMENSIONS, MAX_CHARACTERS, TOKENIZER, checked
+from equipoise.models.sessions import AtFirstUse, Session, session
 
 WEIGHTS = "bge-small"
 MAX_TOKENS = 512
@@ -21,7 +18,7 @@ QUESTION = "Represent this sentence for searching relevant passages: "
 """What the model was trained to read before a question (Xiao and others 2023, "C-Pack")."""
 
 
-class BgeEncoder:
+class BgeEncoder(AtFirstUse):
     """Xiao and others 2023: 384 dimensions, English, texts are read up to 512 tokens; the state of the first token.
 
     A text's vector is a function of the text alone, bit for bit on one machine: the file has one scale of activations
@@ -29,23 +26,15 @@ class BgeEncoder:
     reads them. Objects are thread safe and load the weights at the first use.
     """
 
+    name = "bge-small-en-v1.5/int8-1"
+    """The vector space: changes whenever vectors would."""
+    dimensions = DIMENSIONS
+
     def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
         """`folder` holds the weights; by default EQUIPOISE_MODEL_FOLDER, else the user's cache. `threads` texts are
         read at a time; by default one for each processor, at most 8."""
+        super().__init__(threads)
         self._folder = folder
-        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
-        self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
-
-    @property
-    def name(self) -> str:
-        """The vector space: changes whenever vectors would."""
-        return "bge-small-en-v1.5/int8-1"
-
-    @property
-    def dimensions(self) -> int:
-        """384."""
-        return DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Array:
         """(n, 384) float32 rows of length 1, in the order of `texts`; (0, 384) for none.
@@ -58,10 +47,6 @@ class BgeEncoder:
     def encode_questions(self, questions: Sequence[str]) -> Array:
         """The same for what is asked."""
         return self._rows(QUESTION, questions)
-
-    def knows(self, word: str) -> bool:
-        """Whether `word`, in lower case, is one of the 20,000 or so commonest English words, a token by itself."""
-        return self._load()[0].token_to_id(word) is not None
 
     def _rows(self, prefix: str, texts: Sequence[str]) -> Array:
         if isinstance(texts, str):
@@ -80,15 +65,10 @@ class BgeEncoder:
 
         return np.array(list(pool.map(read, texts)), np.float32).reshape(len(texts), DIMENSIONS)
 
-    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
-        with self._lock:
-            if self._loaded is None:
-                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="bge")
-                self._loaded = _tokenizer(), session(weights.needed(WEIGHTS, folder=self._folder)), pool
-            return self._loaded
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
+        tokenizer.enable_truncation(MAX_TOKENS)
+        return tokenizer
 
-
-def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
-    tokenizer.enable_truncation(MAX_TOKENS)
-    return tokenizer
+    def _session(self) -> Session:
+        return session(weights.needed(WEIGHTS, folder=self._folder))

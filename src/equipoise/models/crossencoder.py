@@ -1,9 +1,6 @@
 """The embedded cross-encoder: question and text read together by ms-marco-MiniLM-L-12-v2, on the CPU, without torch."""
 
-import os
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +8,8 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from equipoise.models.control import encodable
-from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, batches, checked
-from equipoise.models.sessions import Session, session
+from equipoise.models.encoder import DATA, MAX_CHARACTERS, TOKENIZER, batches, checked
+from equipoise.models.sessions import AtFirstUse, Session, session
 from equipoise.models.windows import MAX_QUESTION
 
 MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
@@ -22,7 +19,7 @@ BATCH_TOKENS = 1024
 Floats = NDArray[np.float64]
 
 
-class CrossEncoder:
+class CrossEncoder(AtFirstUse):
     """Reranker of the package: English, question and text are read together up to `max_tokens` (512 at most).
 
     A score is a function of the question and the text alone, bit for bit on one machine: whoever can put passages
@@ -38,10 +35,8 @@ class CrossEncoder:
     ) -> None:
         """`threads` batches are read at a time; by default one for each processor, at most 8."""
         self._folder = folder
-        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._max_tokens = max_tokens
-        self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
+        super().__init__(threads)
 
     @property
     def name(self) -> str:
@@ -78,13 +73,6 @@ class CrossEncoder:
 
         list(pool.map(read, groups))
         return rows
-
-    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
-        with self._lock:
-            if self._loaded is None:
-                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="crossencoder")
-                self._loaded = self._tokenizer(), self._session(), pool
-            return self._loaded
 
     def _tokenizer(self) -> Tokenizer:
         tokenizer = Tokenizer.from_buffer(checked(self._folder, TOKENIZER))

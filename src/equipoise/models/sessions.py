@@ -5,10 +5,14 @@ where the environment says so before its library is loaded.
 """
 
 import os
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from equipoise.core.types import Array
 
@@ -17,7 +21,33 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from onnxruntime import InferenceSession as Session  # type: ignore[import-untyped]
 from onnxruntime import OrtValue, SessionOptions
 
-__all__ = ["Session", "session"]
+__all__ = ["MAX_THREADS", "AtFirstUse", "Session", "session"]
+
+MAX_THREADS = 8
+Running = tuple[Tokenizer, Session, ThreadPoolExecutor]
+
+
+class AtFirstUse(ABC):
+    """A model that loads its files at the first use; several threads may share it."""
+
+    def __init__(self, threads: int | None) -> None:
+        """`threads` texts or batches are read at a time; by default one for each processor, at most 8."""
+        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
+        self._lock = threading.Lock()
+        self._loaded: Running | None = None
+
+    @abstractmethod
+    def _tokenizer(self) -> Tokenizer: ...
+
+    @abstractmethod
+    def _session(self) -> Session: ...
+
+    def _load(self) -> Running:
+        with self._lock:
+            if self._loaded is None:
+                pool = ThreadPoolExecutor(self._threads, thread_name_prefix=type(self).__name__)
+                self._loaded = self._tokenizer(), self._session(), pool
+            return self._loaded
 
 
 def session(model: bytes | Path, weights: Mapping[str, Array] | None = None) -> Session:
