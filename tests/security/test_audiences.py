@@ -19,8 +19,8 @@ from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise.rag.gathering import Reception
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.reception import Reception
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 

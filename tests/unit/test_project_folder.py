@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.core import project, settings
+from equipoise.core import settings
 from equipoise.core.errors import SettingsError
 from equipoise.core.settings import Settings
 from equipoise.core.template import commented
@@ -55,24 +55,24 @@ def test_an_index_above_that_is_a_link_elsewhere_is_refused(below, tmp_path, tmp
 @pytest.mark.parametrize("theirs", ["folder", "file"])
 def test_what_belongs_to_somebody_else_does_not_count(below, tmp_path, monkeypatch, theirs):
     other = tmp_path if theirs == "folder" else tmp_path / settings.FILE_NAME
-    owned = project._owned
-    monkeypatch.setattr(project, "_owned", lambda path: path != other and owned(path))
+    owned = settings._owned
+    monkeypatch.setattr(settings, "_owned", lambda path: path != other and owned(path))
     assert load().settings == Settings()
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
 def test_owners_are_told_apart(tmp_path, monkeypatch):
-    assert project._owned(tmp_path)
-    assert not project._owned(tmp_path / "none")
+    assert settings._owned(tmp_path)
+    assert not settings._owned(tmp_path / "none")
     monkeypatch.setattr(os, "geteuid", lambda: 12_345)
-    assert not project._owned(tmp_path)
+    assert not settings._owned(tmp_path)
 
 
 def test_nothing_is_looked_for_above_the_home_folder(below, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(below.parent))
-    assert project.nearest(below, settings.FILE_NAME) == below
+    assert settings._nearest(below, settings.FILE_NAME) == below
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert project.nearest(below, settings.FILE_NAME) == tmp_path
+    assert settings._nearest(below, settings.FILE_NAME) == tmp_path
 
 
 def test_init_writes_every_default_commented(tmp_path, run):

@@ -17,7 +17,7 @@ import platformdirs
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from equipoise.core import consent, guarded, project, tomlfile
+from equipoise.core import consent, guarded, tomlfile
 from equipoise.core.consent import Consent
 from equipoise.core.errors import SettingsError
 from equipoise.core.layering import Origin, Values, of_file, unpaired
@@ -146,7 +146,7 @@ def load(
     """Read the layers and check them. `flags` maps keys to values; those that are None are not set.
 
     `folder` holds the project's file, else the nearest folder from the current one upwards that has one and is the
-    user's own (`core.project`); its relative paths are taken from there, and the index is kept there. The user's own
+    user's own (`_nearest`); its relative paths are taken from there, and the index is kept there. The user's own
     file is `own_file`, or `user_file()` unless an `environment` was passed in place of the process's.
     Raises SettingsError that names the key and where the bad value stands, and for a folder's file that says where
     to without the user's consent.
@@ -264,7 +264,7 @@ def _check_keys(layer: Values) -> None:
 
 def _place(folder: Path | None) -> Path:
     """The folder whose settings file counts: `folder`, else the nearest one from the current folder upwards."""
-    return folder or project.nearest(_folder(None), FILE_NAME)
+    return folder or _nearest(_folder(None), FILE_NAME)
 
 
 def _check_default_store(layered: Layered, place: Path) -> None:
@@ -293,3 +293,30 @@ def _environment_layer(environment: Mapping[str, str]) -> Values:
     names = sorted(n for n in environment if n.startswith(PREFIX) and not n.startswith(NOT_SETTINGS))
     values = {by_name.get(name, name): environment[name] for name in names}
     return Values("environment", values, {by_name.get(name, name): name for name in names})
+
+
+def _nearest(start: Path, name: str) -> Path:
+    """The first of `start` and the folders above it that holds a file called `name`; `start` where none does.
+
+    A folder above, and the file in it, must belong to the user who runs this: on a shared machine anybody may put a
+    file into /tmp. Above the user's home nothing is looked for.
+    """
+    if os.path.lexists(start / name):
+        return start
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - "~" itself where there is none, not an error
+    for folder in start.parents:
+        if not _owned(folder) or start == home or folder == home.parent:
+            return start
+        if os.path.lexists(folder / name):
+            return folder if _owned(folder / name) else start
+    return start
+
+
+def _owned(path: Path) -> bool:
+    """Whether the path belongs to this user; everything does where files have no owners."""
+    if not hasattr(os, "geteuid"):
+        return True
+    try:
+        return path.stat(follow_symlinks=False).st_uid == os.geteuid()
+    except OSError:
+        return False

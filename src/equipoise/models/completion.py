@@ -6,8 +6,8 @@ from pydantic import BaseModel, Field, StrictInt, ValidationError
 
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.types import CUT, ChatOptions, ChatReply, TokenLogprob, Usage
+from equipoise.models.control import one_line
 from equipoise.models.odds import is_logprob
-from equipoise.models.wording import one_line
 
 MOST_TOKENS = 10**9
 """A count beyond this is no count."""

@@ -2,6 +2,8 @@
 
 llama.cpp, and servers like it, read `<|im_end|>` inside a message as the end of that message: whoever writes a
 question or a document could then speak as the system. A space inside such a word makes it ordinary text.
+
+And what servers and files say, as it may stand in a message of ours.
 """
 
 import re
@@ -29,3 +31,10 @@ def as_text(content: str) -> str:
     'a < |im_end|> b'
     """
     return _RESERVED.sub(r"\g<0> ", encodable(content))
+
+
+def one_line(text: str, most: int = 200) -> str:
+    """The first `most` characters of `text`, which a server or file says, in one line, without those that cannot be
+    seen."""
+    head = text[: 4 * most]
+    return " ".join("".join(c if c.isprintable() else " " for c in head).split())[:most]

@@ -14,7 +14,7 @@ from typing import IO
 from urllib.request import Request, urlopen
 
 from equipoise.core.errors import WeightsError
-from equipoise.models.wording import one_line
+from equipoise.models.control import one_line
 
 CHUNK = 1 << 20
 TIMEOUT = 10.0  # seconds without a connection or without a byte until a URL counts as unreachable

@@ -11,8 +11,8 @@ from typing import Any
 import openai
 
 from equipoise.core.errors import ModelError, ModelReplyError, ModelUnavailable
+from equipoise.models.control import one_line
 from equipoise.models.transport import HTTPX
-from equipoise.models.wording import one_line
 
 Failure = openai.OpenAIError | TimeoutError
 NAMED = 5

@@ -19,9 +19,9 @@ from pydantic import TypeAdapter
 from equipoise.core.errors import ModelUnavailable, SettingsError
 from equipoise.core.protocols import ChatModel, JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message
+from equipoise.models.control import one_line
 from equipoise.models.odds import is_logprob
 from equipoise.models.roles import for_role
-from equipoise.models.wording import one_line
 
 Mode = Literal["record", "replay", "off"]
 

@@ -30,13 +30,12 @@ from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.coordinated import shipped_author_model, stance_of
 from equipoise.rag.filters import NoFilter, QuotaFilter
-from equipoise.rag.gathering import Gathering, english, listener, noticed, speller
+from equipoise.rag.gathering import Gathering, Reception, english, listener, noticed, speller
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import HighlightSummarize
-from equipoise.rag.reception import Reception
 from equipoise.rag.retrieval import Among, Interleaved
 from equipoise.rag.search import Search
 from equipoise.rag.sources import authors_found, by_author

@@ -1,7 +1,7 @@
 """Gathering evidence: a question is spelt, searched for, filtered and read, and what was picked is made canonical.
 
 Of the two ways that see a question, the trusted documents' and the untrusted ones', each has a `Gathering` of its own:
-its retriever, speller and listener speak of one partition of the store (`corpus.store.Partition`).
+its retriever, speller and listener speak of one partition of the store (`corpus.partition.Partition`).
 """
 
 import asyncio
@@ -13,15 +13,18 @@ from equipoise.core.protocols import Encoder, Highlighter, Observer
 from equipoise.core.results import Reason, Refusal, Trace
 from equipoise.core.types import Candidates, Highlights, Passage, Query, Span, Tag, Trust
 from equipoise.corpus.spelling import Correction, corrected, is_foreign, strange
+from equipoise.corpus.store import Store
 from equipoise.models.encoder import is_multilingual
 from equipoise.models.english import english_words
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
+from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
 from equipoise.text.scripts import script_of
 from equipoise.text.spans import SpanPolicy, overlap
+from equipoise.text.visible import title
 
 NEAREST = 3
 """Passages that a refusal names for want of an answer, where so many are near."""
@@ -35,6 +38,8 @@ DETAILS = {
     "ask this one by itself.",
 }
 """What the person who asks is told, in words that are fixed: what was measured and what failed is in the trace."""
+SUBJECTS, SUBJECT = 3, 60
+"""Titles that the reply to small talk names, and characters of each."""
 
 Speller = Callable[[str], tuple[Correction, ...]]
 """Finds misspelt words of a question, each with what was probably meant."""
@@ -234,3 +239,26 @@ def english(components: Components) -> Mapping[str, int]:
     """The common words of English with their rank; none where the encoder reads other languages, whose words those
     of English are no correction of."""
     return {} if is_multilingual(components.encoder) else english_words()
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """Small talk: what a message that asks nothing gets is a fixed reply, a function of (message, trusted documents,
+    settings). `reply` is said to a message that asks nothing; empty: which documents there are to ask about."""
+
+    store: Store
+    reply: str = ""
+
+    def asked(self, question: str, before: Sequence[str]) -> list[str]:
+        """What is asked, empty where that is nothing, then the earlier messages that ask anything."""
+        out_of_corpus = self.store.partition(Trust.TRUSTED).out_of_corpus
+        earlier = [said for said in before if small_talk.asked(said, out_of_corpus)]
+        return [small_talk.asked(question, out_of_corpus).strip(), *earlier]
+
+    def said(self) -> str:
+        """The reply."""
+        if self.reply:
+            return self.reply
+        titles = [f"“{title(one, SUBJECT)}”" for one in self.store.subjects(SUBJECTS)]
+        listed = " or ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
+        return f"Ask a question about the documents{f', for example about {listed}' if listed else ''}."

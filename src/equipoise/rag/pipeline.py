@@ -32,10 +32,18 @@ from equipoise.rag.boundary import (
     with_context,
     within_one_policy,
 )
-from equipoise.rag.gathering import Evidence, Gathering, because, best_first, checked, failed, refuse
+from equipoise.rag.gathering import (
+    Evidence,
+    Gathering,
+    Reception,
+    because,
+    best_first,
+    checked,
+    failed,
+    refuse,
+)
 from equipoise.rag.journal import Journal, total
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.reception import Reception
 from equipoise.rag.summarizers.extractive import joined as text_of
 from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
 from equipoise.text.questions import Question, one_question, split_questions
