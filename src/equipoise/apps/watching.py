@@ -18,11 +18,9 @@ class Watch:
     shown: Sequence[SubAnswer] = ()
 
     def stage(self, name: str) -> None:
-        """See Observer."""
         self.stages.begin(name)
 
     def quotes(self, answers: Sequence[SubAnswer]) -> None:
-        """See Observer."""
         self.stages.pause()
         render.show_quotes(answers, self.console)
         self.shown = answers

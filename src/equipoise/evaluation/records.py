@@ -78,11 +78,9 @@ class SampleRecord(Record):
 
     @property
     def failed(self) -> bool:
-        """See Record."""
         return bool(self.error)
 
     def lacks(self, scorers: Iterable[str]) -> bool:
-        """See Record."""
         return not self.failed and any(name not in self.scores for name in scorers)
 
     def score(self, name: str) -> float | None:

@@ -86,7 +86,6 @@ class RecordForm(Generic[S, O, R]):
     fields: Callable[[S, Ran[O]], Mapping[str, Any]]
 
     def made(self, sample: S, system: System[S, O], ran: Ran[O]) -> R:
-        """See Form."""
         key = dict(zip(self.record.KEY, self.key(sample, system), strict=True))
         return self.record.model_validate(key | dict(self.fields(sample, ran)))
 

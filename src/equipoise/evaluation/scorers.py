@@ -63,7 +63,6 @@ class AsyncSystem(Generic[S_contra, O_co]):
     of: Callable[[S_contra], Awaitable[O_co]]
 
     async def __call__(self, sample: S_contra, /) -> O_co:
-        """See System."""
         return await self.of(sample)
 
 
@@ -75,7 +74,6 @@ class Measure(Generic[S_contra, O_contra]):
     of: Callable[[S_contra, O_contra], Scored]
 
     def score(self, sample: S_contra, outcome: O_contra) -> Scored:
-        """See Scorer."""
         return self.of(sample, outcome)
 
 

@@ -109,7 +109,6 @@ class Retriever(Written):
     async def run_async(
         self, query: str, top_k: int | None = None, where: str | dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """As `run`."""
         return await asyncio.to_thread(self.run, query, top_k, where)
 
 
@@ -151,7 +150,6 @@ class Filter(Written):
     async def run_async(
         self, query: str, documents: list[Document], query_embedding: list[float] | None = None
     ) -> dict[str, Any]:
-        """As `run`."""
         return await self._sift(query, documents, query_embedding, blocking=False)
 
     async def _sift(
@@ -200,7 +198,6 @@ class Highlighter(Written):
 
     @component.output_types(picks=Picks, report=dict[str, Any])
     async def run_async(self, query: str, documents: list[Document], others: bool = False) -> dict[str, Any]:
-        """As `run`."""
         return await self._pick(query, documents, others, blocking=False)
 
     async def _pick(
@@ -246,7 +243,6 @@ class Boundary(Written):
 
     @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
     async def run_async(self, picks: Picks, documents: list[Document]) -> dict[str, Any]:
-        """As `run`."""
         return await asyncio.to_thread(self.run, picks, documents)
 
 
@@ -279,7 +275,6 @@ class Summarizer(Written):
         answer=str, refused=bool, quotes=list[Document], others=dict[str, Any], report=dict[str, Any]
     )
     async def run_async(self, quotes: Quotes) -> dict[str, Any]:
-        """As `run`."""
         return await self._answer(quotes, blocking=False)
 
     async def _answer(self, quotes: Quotes, *, blocking: bool) -> dict[str, Any]:

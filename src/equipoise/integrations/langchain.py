@@ -117,7 +117,6 @@ class Filter(BaseDocumentCompressor):
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """As `compress_documents`."""
         return (await self.asift(documents, query))[0]
 
     def sift(self, documents: Sequence[Document], query: str) -> Sides:
@@ -125,7 +124,6 @@ class Filter(BaseDocumentCompressor):
         return sync.run(self._sift(documents, query, blocking=True))
 
     async def asift(self, documents: Sequence[Document], query: str) -> Sides:
-        """As `sift`."""
         return await self._sift(documents, query, blocking=False)
 
     async def _sift(self, documents: Sequence[Document], query: str, *, blocking: bool) -> Sides:
@@ -165,7 +163,6 @@ class Highlighter(BaseDocumentCompressor):
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """As `compress_documents`."""
         quotes, chunk_documents, _ = await self._quote(documents, query, blocking=False)
         return [_quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.shown]
 
@@ -180,7 +177,6 @@ class Highlighter(BaseDocumentCompressor):
     async def aquotes(
         self, documents: Sequence[Document], query: str, *, others: bool = False
     ) -> tuple[Quotes, tuple[Dropped, ...]]:
-        """As `quotes`."""
         quotes, _, dropped = await self._quote(documents, query, others, blocking=False)
         return quotes, dropped
 
@@ -219,7 +215,6 @@ class Summarizer(RunnableSerializable[Quotes, AIMessage]):
     async def ainvoke(
         self, input: Quotes, config: RunnableConfig | None = None, **kwargs: object
     ) -> AIMessage:
-        """As `invoke`."""
         return await self._acall_with_config(self._aanswer, input, config)
 
     def _answer(self, quotes: Quotes) -> AIMessage:
@@ -268,7 +263,6 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
         return self._call_with_config(self._answer, input, config)
 
     async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: object) -> AIMessage:
-        """As `invoke`."""
         return await self._acall_with_config(self._aanswer, input, config)
 
     def _answer(

@@ -286,7 +286,6 @@ class Synthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,  # noqa: ANN401
     ) -> Response:
-        """As `synthesize`."""
         return await self._written(nodes, additional_source_nodes or (), blocking=False)
 
     @_unseen
@@ -296,7 +295,6 @@ class Synthesizer(BaseSynthesizer):
 
     @_unseen
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:  # noqa: ANN401
-        """As `get_response`."""
         raise InputError(NO_QUOTES)
 
     async def _written(
@@ -330,7 +328,6 @@ class QueryEngine(CustomQueryEngine):
         return sync.run(self.acustom_query(query_str))
 
     async def acustom_query(self, query_str: str) -> Response:
-        """As `custom_query`."""
         library: Library = self.library
         result = await apart(library.aask(query_str, others=self.others, where=self.where))
         quotes = result.quotes if isinstance(result, Answer) else result.highlights.items

@@ -105,13 +105,11 @@ class LibraryBackend:
     async def ask(
         self, question: str, before: Sequence[str], *, others: bool = False, where: Given | None = None
     ) -> Answer | Refusal:
-        """See Backend."""
         return await self.library.aask(question, before=before, others=others, where=where)
 
     async def search(
         self, words: str, k: int, where: Given | None = None
     ) -> tuple[Sequence[Passage], Sequence[Passage]]:
-        """See Backend."""
         found = await self.library.asearch_all(words, k=k, where=where)
         kept = [passage for candidates, _ in found for passage in candidates.passages]
         return kept, [flag.passage for _, flags in found for flag in flags]
@@ -126,7 +124,6 @@ class LibraryBackend:
             raise InputError(f"there is no document {title(doc_id)!r}: see the tool documents") from None
 
     async def rows(self) -> Sequence[schemas.DocumentRow]:
-        """See Backend."""
         return [
             schemas.DocumentRow(
                 doc_id=document.doc_id,
@@ -140,7 +137,6 @@ class LibraryBackend:
         ]
 
     async def trust(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
-        """See Backend."""
         levels: dict[str, Trust] = {}
         for doc_id in set(doc_ids):
             try:
@@ -150,15 +146,12 @@ class LibraryBackend:
         return levels
 
     async def may_list(self) -> bool:
-        """See Backend."""
         return True
 
     def shown(self, source: str) -> str:
-        """See Backend."""
         return source
 
     def explained(self, error: Exception) -> str:
-        """See Backend."""
         if isinstance(error, QuestionError | InputError):
             return str(error)
         LOG.error("a tool failed: %s: %s", type(error).__name__, error, exc_info=error)

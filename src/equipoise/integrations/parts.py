@@ -157,7 +157,6 @@ class Quotas:
     per_document: int
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """As `QuotaFilter.filter`."""
         trusted = any(document.trust is Trust.TRUSTED for document in candidates.documents.values())
         bounded = QuotaFilter(self.inner, self.untrusted, self.per_document, lambda: trusted)
         return await bounded.filter(query, candidates, k=k)

@@ -40,13 +40,11 @@ class Teller:
     _said: set[str] = field(default_factory=set)
 
     def stage(self, name: str) -> None:
-        """See Observer."""
         if (done := AFTER.get(name)) and done not in self._said:
             self._said.add(done)
             self.tell(Event(done, {}))
 
     def quotes(self, answers: Sequence[SubAnswer]) -> None:
-        """See Observer."""
         self.tell(Event("quotes", {"parts": [self._part(answer) for answer in answers]}, tuple(answers)))
 
     def ended(self, result: Answer | Refusal, text: str) -> None:

@@ -54,7 +54,6 @@ class BesideTrusted:
     success: str = SUCCESS
 
     async def carry_out(self, case: AttackCase, target: Target, *, budget: int) -> AttackOutcome:
-        """See SUCCESS."""
         if not isinstance(target, Planting):
             raise TypeError(f"{target.name} takes no documents")
         await target.reset()

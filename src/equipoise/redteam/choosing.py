@@ -51,7 +51,6 @@ class Ground:
 
     @cached_property
     def sentences(self) -> tuple[QuotableSentence, ...]:
-        """See `sentences`."""
         return tuple(sentences(self.documents))
 
     @cached_property

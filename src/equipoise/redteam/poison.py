@@ -47,7 +47,6 @@ class PoisonAndSteer:
 
 
 def gives_way(response: Response, case: AttackCase) -> str:
-    """See SUCCESS."""
     if case.aim == WANTS_TOOL:
         return calls_tool(response)
     if response.untrusted:

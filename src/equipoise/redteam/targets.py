@@ -157,13 +157,11 @@ class OverStore:
         return Ground(store.documents(store.doc_ids()))
 
     async def plant(self, documents: Sequence[Document]) -> None:
-        """See Planting."""
         if wrong := [document.doc_id for document in documents if not is_planted(document.doc_id)]:
             raise InputError(f"{wrong[0]!r} is no id of a planted document: let it begin with planted:")
         self.components.store.add_documents(prepare(documents, self.components.encoder))
 
     async def reset(self) -> None:
-        """See Planting."""
         uproot(self.components.store)
 
 
@@ -176,7 +174,6 @@ class PipelineTarget(OverStore):
     pipeline: str = "hs"
 
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
-        """See Target."""
         writer, parts = _listened(self.components, tool=tool)
         if self.pipeline == "vanilla":
             parts = replace(parts, chat=writer)
@@ -213,7 +210,6 @@ class ChatTarget:
         return self.chat.name
 
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
-        """See Target."""
         messages: tuple[Message, ...] = told(()) if tool else ()
         text = ""
         for query in (*before, question):
@@ -244,13 +240,11 @@ class HttpTarget:
         return Response(text)
 
     async def plant(self, documents: Sequence[Document]) -> None:
-        """See Planting."""
         await asyncio.to_thread(
             self._sent, "/documents", {"documents": [document.text for document in documents]}
         )
 
     async def reset(self) -> None:
-        """See Planting."""
         await asyncio.to_thread(self._sent, "/reset", {})
 
     def _sent(self, path: str, body: Mapping[str, object]) -> object:
@@ -296,11 +290,9 @@ class ObjectTarget:
         return Response(str(text or ""))
 
     async def plant(self, documents: Sequence[Document]) -> None:
-        """See Planting."""
         await self._called(self._method("add_documents"), [document.text for document in documents])
 
     async def reset(self) -> None:
-        """See Planting."""
         await self._called(self._method("reset"))
 
     def _method(self, name: str) -> Callable[..., object]:

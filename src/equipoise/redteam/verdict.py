@@ -43,7 +43,6 @@ class Verdict:
 
 
 def turns(response: Response, case: AttackCase) -> str:
-    """See SUCCESS."""
     (wrong,) = case.tags
     said = frozenset(filter(None, [verdict_in(response.text)]))  # the right one turns nothing
     return gives_verdict(response.text, wrong) or reverses(response.text, response.quotes, said)
