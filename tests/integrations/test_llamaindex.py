@@ -310,7 +310,7 @@ def reads_texts(monkeypatch):
 
 def counts_the_letters(monkeypatch):
     """A title that depends on how long the question is."""
-    judged = Highlighter._highlight
+    judged = Highlighter._judged
 
     async def highlight(self, nodes, asked, *, blocking):
         judged_nodes = await judged(self, nodes, asked, blocking=blocking)
@@ -318,7 +318,7 @@ def counts_the_letters(monkeypatch):
             hit.node.crossed["highlights"][0]["title"] = "long" * (len(asked.query_str) % 5)
         return judged_nodes
 
-    monkeypatch.setattr(Highlighter, "_highlight", highlight)
+    monkeypatch.setattr(Highlighter, "_judged", highlight)
 
 
 def keeps_the_context(monkeypatch):

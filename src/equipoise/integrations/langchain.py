@@ -92,21 +92,26 @@ class Retriever(BaseRetriever):
         return self._library
 
 
-class Filter(BaseDocumentCompressor):
+class _Seeing(BaseDocumentCompressor):
+    """A part that sees the question."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    part: Any = "auto"
+    chat: Any = None
+    embeddings: Any = None
+    settings: dict[str, Any] | None = None
+    trust_key: str = ""
+    _made: Any = PrivateAttr(default=None)
+
+
+class Filter(_Seeing):
     """Takes documents out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
 
     With a `trust_key` it sees the trusted documents alone; at most `top_k` untrusted ones of each source follow these.
     `compress_documents` returns those that are kept, in the order they came; `sift` the others, too.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    part: Any = "auto"
     top_k: int = 5
-    chat: Any = None
-    embeddings: Any = None
-    settings: dict[str, Any] | None = None
-    trust_key: str = ""
-    _made: Any = PrivateAttr(default=None)
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
@@ -135,7 +140,7 @@ class Filter(BaseDocumentCompressor):
         return [documents[row] for row in filtered.kept], flagged
 
 
-class Highlighter(BaseDocumentCompressor):
+class Highlighter(_Seeing):
     """Quotes what answers the question: `part` is a name of `highlight.name`, or a Highlighter. "auto" is `cascade`
     with the chat model of an endpoint, else `reader`.
 
@@ -144,14 +149,6 @@ class Highlighter(BaseDocumentCompressor):
     are quotes of trusted documents or, where no trusted one answers, of untrusted ones, which are read author by author
     without a language model; the author is the source.
     """
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-    part: Any = "auto"
-    chat: Any = None
-    embeddings: Any = None
-    settings: dict[str, Any] | None = None
-    trust_key: str = ""
-    _made: Any = PrivateAttr(default=None)
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None

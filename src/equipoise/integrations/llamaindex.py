@@ -18,11 +18,10 @@ the extra `llamaindex`.
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra
-from equipoise.core.protocols import Encoder
 from equipoise.core.results import Answer
 from equipoise.core.settings import Settings
 from equipoise.core.types import Dropped, Highlights
@@ -77,6 +76,7 @@ __all__ = [
     "query_engine",
 ]
 
+T = TypeVar("T")
 dispatcher = get_dispatcher(__name__)
 NO_QUESTION = ""
 """What events and callbacks of the synthesizer have in the place of the question."""
@@ -112,17 +112,34 @@ class _Postprocessor(BaseNodePostprocessor):
     embedder: Any = Field(default=None, exclude=True)
     settings: Any = Field(default=None)
     trust_key: str = ""
-    _made: dict[bool, tuple[Any, Components]] = PrivateAttr(default_factory=dict)
+    _made: Any = PrivateAttr(default=None)
 
     def _part(self, *, blocking: bool) -> tuple[Any, Components]:
         """The part and its components; with `blocking` a model of LlamaIndex is called as its sync methods want."""
-        if blocking not in self._made:
-            made = components(self.settings, self.chat, self.embedder, blocking=blocking)
-            self._made[blocking] = self._make(made), made
-        return self._made[blocking]
+        self._made = self._made or made_of(
+            lambda made: (self._make(made), made), self.settings, self.chat, self.embedder
+        )
+        part: tuple[Any, Components] = self._made.get(blocking=blocking)
+        return part
 
     @abstractmethod
     def _make(self, made: Components) -> object: ...
+
+    @abstractmethod
+    async def _judged(
+        self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
+    ) -> list[NodeWithScore]:
+        """What becomes of the nodes."""
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return sync.run(self._judged(nodes, query_bundle, blocking=True))
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return await self._judged(nodes, query_bundle, blocking=False)
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
         """Raises InputError for a name that there is not, and SettingsError."""
@@ -154,17 +171,7 @@ class Filter(_Postprocessor):
     def _make(self, made: Components) -> object:
         return parts.filter_of(self.part, made)
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return sync.run(self._sift(nodes, query_bundle, blocking=True))
-
-    async def _apostprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return await self._sift(nodes, query_bundle, blocking=False)
-
-    async def _sift(
+    async def _judged(
         self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
     ) -> list[NodeWithScore]:
         question, vector = _question(asked), asked.embedding if asked else None
@@ -204,17 +211,7 @@ class Highlighter(_Postprocessor):
     def _make(self, made: Components) -> object:
         return reader_of(self.part, made, self.trust_key)
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return sync.run(self._highlight(nodes, query_bundle, blocking=True))
-
-    async def _apostprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return await self._highlight(nodes, query_bundle, blocking=False)
-
-    async def _highlight(
+    async def _judged(
         self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
     ) -> list[NodeWithScore]:
         part, made = self._part(blocking=blocking)
@@ -256,10 +253,8 @@ class Synthesizer(BaseSynthesizer):
     ) -> None:
         super().__init__(llm=MockLLM(), callback_manager=callback_manager)
         self._contact = parts.settings_of(settings).question.contact
-        self._parts = {
-            blocking: parts.summarizer_of(part, components(settings, chat, None, blocking=blocking))
-            for blocking in (True, False)
-        }
+        self._parts = made_of(lambda made: parts.summarizer_of(part, made), settings, chat, None)
+        self._parts.get(blocking=True)  # raises at once what is wrong
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
@@ -304,7 +299,7 @@ class Synthesizer(BaseSynthesizer):
         dispatcher.event(SynthesizeStartEvent(query=NO_QUESTION))
         payload: dict[str, Any] = {EventPayload.QUERY_STR: NO_QUESTION}
         with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as event:
-            result = await summarized(self._parts[blocking], quotes, self._contact)
+            result = await summarized(self._parts.get(blocking=blocking), quotes, self._contact)
             written = response(result, [*nodes, *more])
             event.on_end(payload={EventPayload.RESPONSE: written})
         dispatcher.event(SynthesizeEndEvent(query=NO_QUESTION, response=written))
@@ -360,10 +355,13 @@ def query_engine(
     )
 
 
-def components(settings: parts.Given, chat: Chat, embedder: Embedder, *, blocking: bool) -> Components:
-    """What parts are made of; a model of LlamaIndex is called in a thread where `blocking`, else in the loop."""
-    encoder: Encoder | str | None = encoder_of(embedder)
-    return parts.components(settings, chat=chat_of(chat, blocking=blocking), encoder=encoder)
+def made_of(
+    make: Callable[[Components], T], settings: parts.Given, chat: Chat, embedder: Embedder
+) -> parts.Made[T]:
+    """As `parts.Made`; a model of LlamaIndex is called in a thread where `blocking`, else in the loop."""
+    return parts.Made(
+        make, settings, lambda blocking: chat_of(chat, blocking=blocking), lambda: encoder_of(embedder)
+    )
 
 
 def _question(asked: QueryBundle | None) -> str:
