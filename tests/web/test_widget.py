@@ -100,7 +100,8 @@ def test_one_line_of_html_puts_the_chat_into_a_page(embedded):
     frame.get_by_role("button", name="Quote 1, ").click()
     frame.locator("dialog mark").wait_for()
     frame.locator("dialog").press("Escape")
-    frame.get_by_role("button", name="Helpful", exact=True).click()
+    with page.expect_response("**/v1/feedback"):
+        frame.get_by_role("button", name="Helpful", exact=True).click()
     expect(frame.get_by_label("What should we know?")).to_be_visible()
     [rated] = service.answers.questions(View.ASKED, 1, 1)
     assert rated.up == 1 and page.context.cookies() == []
