@@ -129,10 +129,10 @@ def test_the_users_file_may_say_where_to(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
-        ("http://me:pass@host/v1", "http://***@host/v1"),
+        ("http://me:hush@host/v1", "http://***@host/v1"),
         ("http://me:p@ss/w?rd://x@host:1/v1?key=canary#f", "http://***@host:1/v1?***"),
-        ("me:pass@host", "***@host"),
-        ("http://[half:pass@host", "http://***@host"),
+        ("me:hush@host", "***@host"),
+        ("http://[half:hush@host", "http://***@host"),
         ("http://host/v1", "http://host/v1"),
     ],
 )
@@ -140,7 +140,7 @@ def test_passwords_in_addresses_never_print(tmp_path, address, shown):
     loaded = load(tmp_path, EQUIPOISE_MODEL_BASE_URL=address)
     [row] = [value for key, value, _ in loaded.rows() if key == "model.base_url"]
     assert row == shown
-    assert "pass" not in repr(loaded) + str(loaded.settings)
+    assert "hush" not in repr(loaded) + str(loaded.settings)
 
 
 def test_a_hostile_key_is_named_in_one_short_line(tmp_path):
@@ -167,3 +167,10 @@ def test_an_empty_path_of_the_environment_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("EQUIPOISE_STORE_PATH", "")
     with pytest.raises(SettingsError, match=r"EQUIPOISE_STORE_PATH.*the path is empty"):
         settings.load({})
+
+
+def test_the_address_of_a_webhook_is_kept_secret_and_is_an_address(tmp_path):
+    loaded = load(tmp_path, EQUIPOISE_SERVE_WEBHOOK="https://hooks.example/T0/canary")
+    assert "canary" not in repr(loaded) + str(loaded.rows())
+    with pytest.raises(SettingsError, match="no address"):
+        load(tmp_path, EQUIPOISE_SERVE_WEBHOOK="ftp://hooks.example/")

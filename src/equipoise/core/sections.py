@@ -247,8 +247,9 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from, `originals` fetch their files, too. `trace` writes questions
-    into the audit log, and shows them to admins. `feedback` lets who asked rate an answer. `webhook` is an address that
-    is told of each question without an answer. `record`: a question that cannot be written there is not answered.
+    into the audit log, and shows them to admins. `feedback` lets who asked rate an answer. `webhook`, an address,
+    which is kept secret, is told of each question without an answer. `record`: a question that cannot be written there
+    is not answered.
     `scan`: what is handed in is scanned, and admins see what was found ("off": only what `trust.hold` wants scanned);
     with "distrust" a trusted document with a finding of high severity counts as untrusted, and may be held back.
     """
@@ -271,8 +272,15 @@ class ServeSettings(_Section):
     trace: bool = False
     record: bool = False
     feedback: bool = True
-    webhook: Annotated[str | None, WHERE_TO] = None
+    webhook: Annotated[SecretStr | None, WHERE_TO] = None
     scan: ScanMode = "warn"
+
+    @field_validator("webhook")
+    @classmethod
+    def _told(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and urlsplit(value.get_secret_value()).scheme not in ("http", "https"):
+            raise ValueError("the webhook is no address: write https://...")
+        return value
 
 
 class PublicSettings(_Section):

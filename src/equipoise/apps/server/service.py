@@ -179,7 +179,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         queue=FairQueue(wanted.answers, wanted.queue, wanted.wait),
         audit=Audit(folder, book.secret("audit"), wanted.trace),
         answers=Answers(book),
-        webhook=Webhook(wanted.webhook),
+        webhook=Webhook(wanted.webhook.get_secret_value() if wanted.webhook else None),
         metrics=Metrics(),
         recorder=recorder,
         library=library,
