@@ -67,14 +67,6 @@ def test_bootstrap_of_little_or_constant_data_is_quiet():
         sx.bootstrap_interval([1, 2], units=["a"], seed=0)
 
 
-def test_mcnemar_by_hand():
-    assert sx.mcnemar_exact(1, 5) == pytest.approx(0.21875)
-    assert sx.mcnemar_exact(0, 8) == pytest.approx(2 / 256)
-    assert sx.mcnemar_exact(0, 0) == 1.0
-    with pytest.raises(ValueError, match="negative"):
-        sx.mcnemar_exact(-1, 2)
-
-
 def test_missing_scipy_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy", None)
     with pytest.raises(MissingExtra, match=r"equipoise\[attack\]"):

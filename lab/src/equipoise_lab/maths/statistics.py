@@ -114,20 +114,6 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval | No
     return proportion(successes, trials, level, "wilson")
 
 
-def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """The two-sided exact p-value of McNemar's test from the two counts of discordant pairs.
-
-    `only_first` pairs succeeded under the first condition alone, `only_second` under the second alone.
-    Without discordant pairs there is no evidence of a difference: 1.
-    Worked value: 1 and 5: 2 (1 + 6) / 64 = 0.21875. Raises MissingExtra without scipy.
-    """
-    if only_first < 0 or only_second < 0:
-        raise ValueError(f"counts cannot be negative: {only_first} and {only_second}")
-    if only_first + only_second == 0:
-        return 1.0
-    return float(scipy_stats().binomtest(only_first, only_first + only_second, 0.5).pvalue)
-
-
 def _unit_means(values: Floats, units: Sequence[Hashable] | None) -> Floats:
     if units is None:
         return values
