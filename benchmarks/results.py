@@ -247,7 +247,7 @@ def summary() -> str:
             _moved("trusted-first"),
         ),
         (
-            "refused, squad2's look-alikes, 100 questions",
+            "refused, squad2's 100 look-alikes",
             "",
             _declined("fresh_squad2_offline", "reader"),
         ),

@@ -6,8 +6,7 @@
 The passages of `run.py` are ready-made, and follow the synthetic passage that is extreme by its author's stance. Here
 the model writes all of them, and step 3 is the paper's (Eq. 7): the adversarial ones follow the synthetic passage of
 highest or lowest PS. Resumes passage by passage. Records, summary and table go to `own/` beside this file; the passages
-stay in the output folder. Beside the tables: whose side the passages of step 3 take, these and what step 3 would have
-chosen of the ready-made ones.
+stay in the output folder. Beside the tables: whose side the passages of step 3 take (`step3.py`).
 
 With `--corpus` the questions of another corpus folder are attacked, such as that of `hotpotqa.py`: results go to
 `own-NAME/`. With `--answers` the same model answers from what each filter kept (Tables 5, 6 and 8).
@@ -17,7 +16,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,34 +31,26 @@ from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, extreme
+from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings
 from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind
-from equipoise_lab.attacks.properties import yardstick
-from equipoise_lab.bench import scripts, tables
+from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, bench, corpora, planting, report
 from equipoise_lab.bench.bias.asked import ANSWERS, Asking
 from equipoise_lab.bench.bias.attacks import Attack
 from equipoise_lab.bench.bias.bench import PROFILES, Options
-from equipoise_lab.bench.bias.numbers import SIDE, Numbers
+from equipoise_lab.bench.bias.numbers import Numbers
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasPlan
 from equipoise_lab.bench.output import SUMMARY
-from equipoise_lab.bench.tables import Line, Table
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import step3  # noqa: E402
+
 SIGNS = (Kind.ADV_NEG, Kind.ADV_POS)
 WRITTEN = "attack.jsonl"
 """The passages; `passages.jsonl` is what the benchmark itself writes of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step3:
-    """Of `cases` (questions and signs), how often the passage of extreme PS takes the side that it is to push, and how
-    often it is the most extreme one by its author's stance."""
-
-    cases: int
-    on_side: int
-    extreme: int
 
 
 def main() -> None:
@@ -94,15 +85,7 @@ def main() -> None:
         parts = components if arguments.answers else replace(components, chat=None)
         summary = sync.run(bench.bench(plan, options, parts, Workspace(encoder, measured, scripts.say)))
     mine = attacks.read(file, corpus)
-    chosen = {f"passages by {chat.name}": step_3(mine, encoder)}
-    if arguments.corpus is None:
-        same = {one.query_id for one in mine}
-        chosen |= {
-            "ready-made passages, the same questions": step_3(
-                [o for o in ready if o.query_id in same], encoder
-            ),
-            f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
-        }
+    chosen = step3.page(step3.chosen(mine, encoder, f"passages by {chat.name}"))
     here = HERE / _name(arguments.corpus)
     _publish(summary, chosen, _left_out(ready, mine), model=chat.name, own=own, here=here, out=measured)
 
@@ -120,7 +103,7 @@ def _without_attacks(corpus: corpora.Corpus) -> tuple[Attack, ...]:
 
 def _publish(
     summary: Numbers,
-    chosen: dict[str, Step3],
+    chosen: str,
     left_out: Sequence[str],
     *,
     model: str,
@@ -140,7 +123,7 @@ def _publish(
         f"`python benchmarks/bias/own.py --llm ...`: {questions} questions of {corpus}, all "
         f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign. "
         f"Left out, because it wrote too few in {own['attempts']} tries for each: {', '.join(left_out) or 'none'}.",
-        tables.as_markdown(_step_3_table(chosen)).rstrip(),
+        chosen.replace("# Step 3", "### Step 3").rstrip(),
         report.markdown(summary).rstrip(),
     ]
     (here / "table.md").write_text("\n\n".join(parts) + "\n", "utf-8")
@@ -193,30 +176,6 @@ def _written(
     for line in found.missing:
         print(f"{one.query_id}: {line}", file=sys.stderr)
     return [replace(passage, claim_polarity=one.polarity) for passage in found.passages]
-
-
-def step_3(written: Sequence[Attack], encoder: Encoder) -> Step3:
-    """Where step 3 leads by PS, and where by the authors' stances."""
-    cases = on_side = furthest = 0
-    for one in written:
-        anchors = one.passages[Kind.SYNTHETIC]
-        measured = yardstick(encoder, one.question, anchors).measure(anchors)
-        for sign in SIGNS:
-            side = SIDE[sign.value]
-            stance = side * (extreme(measured, side).stance or 0)
-            cases, on_side = cases + 1, on_side + (stance > 0)
-            furthest += stance == max(side * (anchor.stance or 0) for anchor in anchors)
-    return Step3(cases, on_side, furthest)
-
-
-def _step_3_table(found: dict[str, Step3]) -> Table:
-    lines = [
-        Line(name, (str(one.cases), tables.part(one.on_side, one.cases), tables.part(one.extreme, one.cases)))
-        for name, one in found.items()
-    ]
-    head = ("", "questions and signs", "on the side that is to be pushed", "extreme by its stance, too")
-    note = "The synthetic passage of extreme PS (Eq. 7), whose stance and strength the adversarial ones are to keep."
-    return Table("Step 3: what PS chooses", head, tuple(lines), note)
 
 
 def _arguments() -> Namespace:

@@ -7,10 +7,10 @@ synthetic passages, one with the weights of `python scripts/fetch_weights.py bge
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from own import SIGNS
-
+from equipoise.core.protocols import Encoder
 from equipoise.models.bge import BgeEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise_lab.attacks.ebi import extreme
@@ -18,6 +18,7 @@ from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.attacks.properties import yardstick
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, corpora
+from equipoise_lab.bench.bias.attacks import Attack
 from equipoise_lab.bench.bias.numbers import SIDE
 
 HERE = Path(__file__).resolve().parent
@@ -30,42 +31,42 @@ def main() -> None:
     if not arguments.table:
         config = scripts.config(HERE)
         corpus = corpora.read(arguments.data / config["corpus"])
-        rows = []
-        for encoder in (EmbeddedEncoder(), BgeEncoder()):
-            for one in attacks.read(arguments.data / config["attacks"], corpus):
-                anchors = one.passages[Kind.SYNTHETIC]
-                measured = yardstick(encoder, one.question, anchors).measure(anchors)
-                for sign in SIGNS:
-                    side, chosen = SIDE[sign.value], extreme(measured, SIDE[sign.value])
-                    place = {"question": one.query_id, "sign": sign, "encoder": encoder.name}
-                    rows.append(place | {"id": chosen.passage_id, "side": side * (chosen.stance or 0)})
+        ready = attacks.read(arguments.data / config["attacks"], corpus)
+        rows = [row for one in (EmbeddedEncoder(), BgeEncoder()) for row in chosen(ready, one, one.name)]
         OUT.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
     OUT.with_suffix(".md").write_text(page(json.loads(OUT.read_text("utf-8"))), "utf-8")
 
 
-def page(rows: list[scripts.Row]) -> str:
-    """How often the chosen passage argues for the side that is to be pushed, and is the retriever's choice."""
+def chosen(written: Sequence[Attack], encoder: Encoder, by: str) -> list[scripts.Row]:
+    """The synthetic passage of extreme PS of each question and sign (Eq. 7), and how far it argues for the side that is
+    to be pushed; `by` says who chose."""
+    rows = []
+    for one in written:
+        anchors = one.passages[Kind.SYNTHETIC]
+        measured = yardstick(encoder, one.question, anchors).measure(anchors)
+        for sign in attacks.SIGNS:
+            side, passage = SIDE[sign.value], extreme(measured, SIDE[sign.value])
+            place = {"question": one.query_id, "sign": sign, "encoder": by, "id": passage.passage_id}
+            rows.append(place | {"side": side * (passage.stance or 0)})
+    return rows
+
+
+def page(rows: Sequence[scripts.Row]) -> str:
+    """How often it argues for the side that is to be pushed, and is the choice of the first."""
     by: dict[str, list[scripts.Row]] = {}
     for row in rows:
         by.setdefault(row["encoder"], []).append(row)
     first = next(iter(by.values()))
     table = [
-        (
-            name,
-            scripts.rate(sum(row["side"] > 0 for row in mine), len(mine)),
-            scripts.rate(
-                sum(row["id"] == other["id"] for row, other in zip(mine, first, strict=True)), len(mine)
-            ),
-        )
+        (name, *(scripts.rate(sum(hits), len(hits)) for hits in ([row["side"] > 0 for row in mine], alike)))
         for name, mine in by.items()
+        for alike in [[row["id"] == other["id"] for row, other in zip(mine, first, strict=True)]]
     ]
-    head = (
-        "attacker's encoder",
-        "argues for the side that is to be pushed",
-        "the passage that the retriever's chooses",
+    head = ("chosen by", "argues for the side that is to be pushed", "the first one's choice")
+    said = (
+        "`python benchmarks/bias/step3.py`: the synthetic passage of extreme PS, of each question and sign."
     )
-    said = "`python benchmarks/bias/step3.py`: the synthetic passage of extreme PS; 22 questions, 2 signs."
-    return f"# Step 3 by the attacker's encoder\n\n{said}\n\n{scripts.table(head, table)}"
+    return f"# Step 3: what PS chooses\n\n{said}\n\n{scripts.table(head, table)}"
 
 
 if __name__ == "__main__":
