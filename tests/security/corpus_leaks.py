@@ -258,7 +258,7 @@ def _(patch):
 def _(patch):
     def subjects(self, most, where=None):
         asked = "SELECT title FROM documents JOIN vectors ON document = number WHERE title <> ''"
-        found = self._rows(f"{asked} GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?", (most,))
+        found = self._rows(f"{asked} GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?", most)
         return tuple(row[0] for row in found)
 
     patch(SqliteStore, "subjects", subjects)
