@@ -4,10 +4,9 @@ A system is any object with a name that can be awaited with a sample; a scorer i
 `score(sample, outcome)`. Neither inherits anything. `run.evaluate` puts them together.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable
 from inspect import isawaitable
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from equipoise.core.errors import ModelError
 from equipoise.core.types import Score
@@ -53,28 +52,6 @@ class Scorer(Protocol[S_contra, O_contra]):
     def score(self, sample: S_contra, outcome: O_contra, /) -> Scored | Awaitable[Scored]:
         """A number, a flag, or None for what cannot be scored, never 0; a `Score` says why. It may be awaitable."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class AsyncSystem(Generic[S_contra, O_co]):
-    """A System made of an async function of a sample."""
-
-    name: str
-    of: Callable[[S_contra], Awaitable[O_co]]
-
-    async def __call__(self, sample: S_contra, /) -> O_co:
-        return await self.of(sample)
-
-
-@dataclass(frozen=True, slots=True)
-class Measure(Generic[S_contra, O_contra]):
-    """A Scorer made of a function of sample and outcome."""
-
-    name: str
-    of: Callable[[S_contra, O_contra], Scored]
-
-    def score(self, sample: S_contra, outcome: O_contra) -> Scored:
-        return self.of(sample, outcome)
 
 
 async def score(scorer: Scorer[S_contra, O_contra], sample: S_contra, outcome: O_contra) -> tuple[Value, str]:

@@ -65,7 +65,7 @@ class Stance(Protocol):
 
 @cache
 def shipped_author_model() -> AuthorModel:
-    """The author model of this package, learnt from documents by people (`maths.authorship.learnt`)."""
+    """The author model of this package, learnt from documents by people."""
     values = json.loads(files(__package__).joinpath(LEARNT).read_text("utf-8"))
     arrays = {name: np.array(values[name]) for name in ("mean", "scale", "axes", "own", "cross")}
     return AuthorModel(**arrays, constant=values["constant"])

@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 from equipoise.evaluation.records import Record
 from equipoise.evaluation.results import Key
 from equipoise.evaluation.run import Evaluated, Ran, RecordForm, evaluate
-from equipoise.evaluation.scorers import AsyncSystem
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Key)
@@ -29,6 +28,17 @@ class Thing(Generic[T]):
         return " ".join(map(str, self.key))
 
 
+@dataclass(frozen=True, slots=True)
+class _Calls(Generic[T, O]):
+    """A System made of an async function."""
+
+    name: str
+    call: Callable[[T], Awaitable[O]]
+
+    async def __call__(self, thing: Thing[T], /) -> O:
+        return await self.call(thing.of)
+
+
 async def each(  # noqa: PLR0917
     record: type[R],
     things: Mapping[K, T],
@@ -47,6 +57,6 @@ async def each(  # noqa: PLR0917
     form: RecordForm[Thing[T], O, R] = RecordForm(
         record, lambda thing, _: thing.key, lambda thing, ran: fields(thing.of, ran)
     )
-    system: AsyncSystem[Thing[T], O] = AsyncSystem(name, lambda thing: call(thing.of))
+    system = _Calls(name, call)
     samples = [Thing(key, of) for key, of in things.items()]
     return await evaluate(samples, [system], (), out, form=form, file=file, **{"errors": (), **how})
