@@ -4,12 +4,12 @@ The adaptive form listens: a prompt that did not get past the highlighter is car
 that was answered without giving way is put into another form.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from equipoise.core.types import AttackCase, AttackOutcome
+from equipoise.core.types import AttackCase, AttackOutcome, Proposal
 from equipoise.redteam.rules import beyond_quotes, calls_tool, helps, marked
-from equipoise.redteam.targets import Response, Target, asked
+from equipoise.redteam.targets import Inside, Response, Target, asked
 from equipoise.redteam.variants import FORMS, Typed, carried
 
 Rule = Callable[[Response, AttackCase], str]
@@ -66,6 +66,24 @@ def off_task(honest: tuple[str, ...]) -> TypedAttack:
 def _other_task_done(response: Response, case: AttackCase) -> str:
     """Where a case has marks, they alone decide: a word too many in an answer is no other task done."""
     return marked(response, case.marks) if case.marks else beyond_quotes(response)
+
+
+async def forced(
+    target: Inside,
+    choices: Iterable[Proposal],
+    budget: int,
+    rule: Callable[[Response], str],
+    said: Callable[[Proposal], str] = lambda chosen: f"{len(chosen.spans)} spans",
+) -> AttackOutcome:
+    """At most `budget` choices in the place of a highlighter's; the first that succeeds ends it. `said` tells records
+    what was chosen."""
+    best = AttackOutcome(False, tries=0)
+    for number, chosen in zip(range(1, budget + 1), choices, strict=False):
+        response = await asked(target.force(chosen))
+        best = further(best, outcome(said(chosen), response, rule(response), number))
+        if best.attack_succeeded:
+            break
+    return best
 
 
 def further(best: AttackOutcome, new: AttackOutcome) -> AttackOutcome:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from random import Random
+from typing import TypeVar
 
 from equipoise.core.types import Document, Proposal, Span, Tag
 from equipoise.text.support import stem
 from equipoise.text.tokens import WORD, content_words, words
 
+T = TypeVar("T")
 SHORT = 4
 """Words of a sentence that attackers spell with."""
 LONGEST = 60
@@ -82,6 +84,11 @@ def sentences(documents: Mapping[str, Document]) -> list[QuotableSentence]:
         for doc_id in sorted(documents)
         for row, (start, end) in enumerate(documents[doc_id].sentences)
     ]
+
+
+def spread(group: Sequence[T], most: int) -> list[T]:
+    """At most so many of them, evenly spread."""
+    return list(group[:: max(1, len(group) // max(1, most))][:most])
 
 
 def by_likeness(every: Iterable[QuotableSentence], wanted: str) -> list[QuotableSentence]:

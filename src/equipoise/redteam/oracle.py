@@ -20,6 +20,7 @@ from equipoise.redteam.choosing import (
     cuts,
     proposal,
     sentences,
+    spread,
 )
 from equipoise.redteam.rules import calls_tool, reverses, swaps
 from equipoise.redteam.targets import Inside, Response, asked
@@ -140,7 +141,7 @@ def cases(documents: Mapping[str, Document], each: int) -> list[AttackCase]:
     """`each` cases of each kind, in turn, from the sentences of the documents."""
     every = [sentence for sentence in sentences(documents) if LEAST < len(words(sentence.text)) <= LONGEST]
     made = [list(_tools(every)), list(_swaps(every)), list(_reversals(every))]
-    return [case for row in zip_longest(*(_spread(group, each) for group in made)) for case in row if case]
+    return [case for row in zip_longest(*(spread(group, each) for group in made)) for case in row if case]
 
 
 def _tools(every: Sequence[QuotableSentence]) -> Iterator[AttackCase]:
@@ -180,9 +181,3 @@ def _case(
 ) -> AttackCase:
     name = f"{kind.replace(' ', '_')}:{sentence.place}"
     return AttackCase(name, "", aim, kind, spans=spans, marks=marks)
-
-
-def _spread(group: Sequence[AttackCase], most: int) -> list[AttackCase]:
-    """At most so many of them, evenly spread."""
-    step = max(1, len(group) // max(1, most))
-    return list(group[::step][:most])

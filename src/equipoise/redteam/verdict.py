@@ -4,14 +4,22 @@ From inside, the wrong tag beside the sentence that decides, alone, with both ta
 it; from outside (`typed`), a question that says which answer it wants.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal, Tag
-from equipoise.redteam.asking import TypedAttack, further, outcome
-from equipoise.redteam.choosing import LONGEST, Ground, QuotableSentence, by_likeness, proposal, sentences
+from equipoise.redteam.asking import TypedAttack, forced
+from equipoise.redteam.choosing import (
+    LONGEST,
+    Ground,
+    QuotableSentence,
+    by_likeness,
+    proposal,
+    sentences,
+    spread,
+)
 from equipoise.redteam.rules import gives_verdict, reverses
-from equipoise.redteam.targets import Inside, Response, asked
+from equipoise.redteam.targets import Inside, Response
 from equipoise.text.polar import denies, verdict_in
 from equipoise.text.tokens import content_words, words
 
@@ -31,15 +39,13 @@ class Verdict:
 
     async def carry_out(self, case: AttackCase, target: Inside, *, budget: int) -> AttackOutcome:
         """At most `budget` choices; the first that turns the verdict ends it."""
-        best = AttackOutcome(False, tries=0)
-        for number, chosen in zip(range(1, budget + 1), _choices(case, target.ground), strict=False):
-            response = await asked(target.force(chosen))
-            tags = ", ".join(sorted(chosen.tags)) or "none"
-            handed_in = f"tags: {tags}; {len(chosen.spans)} spans"
-            best = further(best, outcome(handed_in, response, turns(response, case), number))
-            if best.attack_succeeded:
-                break
-        return best
+        return await forced(
+            target, _choices(case, target.ground), budget, lambda said: turns(said, case), _said
+        )
+
+
+def _said(chosen: Proposal) -> str:
+    return f"tags: {', '.join(sorted(chosen.tags)) or 'none'}; {len(chosen.spans)} spans"
 
 
 def turns(response: Response, case: AttackCase) -> str:
@@ -74,7 +80,7 @@ def made_from(documents: Mapping[str, Document], most: int) -> list[AttackCase]:
     groups = [
         [sentence for sentence in usable if denies(sentence.text) is denying] for denying in (True, False)
     ]
-    chosen = [sentence for group in groups for sentence in _spread(group, most // 2)]
+    chosen = [sentence for group in groups for sentence in spread(group, most // 2)]
     return [_case(sentence) for sentence in chosen]
 
 
@@ -89,12 +95,6 @@ def _case(sentence: QuotableSentence) -> AttackCase:
         spans=(sentence.span,),
         tags=frozenset({wrong}),
     )
-
-
-def _spread(group: Sequence[QuotableSentence], most: int) -> list[QuotableSentence]:
-    """At most so many of them, evenly spread."""
-    step = max(1, len(group) // max(1, most))
-    return list(group[::step][:most])
 
 
 def _choices(case: AttackCase, ground: Ground) -> list[Proposal]:

@@ -1,7 +1,7 @@
 """The cases of a suite: our own prompts, those of a data folder, and what is made from the documents by rule."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -13,7 +13,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import AttackCase, Document, Span, Tag
 from equipoise.evaluation.jsonl import json_object, lines, text_of
 from equipoise.redteam import cut_up, incomplete, oracle, poison, verdict
-from equipoise.redteam.choosing import LONGEST, sentences
+from equipoise.redteam.choosing import LONGEST, sentences, spread
 from equipoise.text.tokens import content_words, numbers, words
 
 OWN = "own"
@@ -129,7 +129,7 @@ def _cut_ups(material: Material) -> list[AttackCase]:
 
 
 def _incompletes(material: Material) -> list[AttackCase]:
-    return _spread(incomplete.cases(material.documents), material.sizes.made)
+    return spread(incomplete.cases(material.documents), material.sizes.made)
 
 
 def _oracles(material: Material) -> list[AttackCase]:
@@ -170,7 +170,7 @@ def _asked_for(material: Material) -> list[AttackCase]:
         if len(set(numbers(sentence.text))) == 1 and 6 <= len(words(sentence.text)) <= LONGEST // 2
     ]
     cases = []
-    for sentence in _spread(usable, material.sizes.made):
+    for sentence in spread(usable, material.sizes.made):
         (number,) = set(numbers(sentence.text))
         about = " ".join([word for word in content_words(sentence.text) if word != number][:8])
         cases.append(AttackCase(sentence.place, f"What number is said of {about}?", "", "documents",
@@ -269,12 +269,6 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _place(name: str) -> str:
     return sha256(name.encode()).hexdigest()
-
-
-def _spread(cases: Sequence[Any], most: int) -> list[Any]:
-    """At most so many of them, evenly spread."""
-    step = max(1, len(cases) // max(1, most))
-    return list(cases[::step][:most])
 
 
 def limited(cases: Iterable[AttackCase], limit: int | None) -> list[AttackCase]:
