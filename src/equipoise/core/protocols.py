@@ -127,7 +127,7 @@ class NLI(Protocol):
 
 @runtime_checkable
 class Highlighter(Protocol):
-    """Picks spans for a question: the last room that sees it."""
+    """Picks spans for a question: the last part that sees it."""
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """Spans inside `passages`, not yet canonical; none when the passages do not answer."""

@@ -1,4 +1,4 @@
-"""Input checks shared by the maths room: an array that cannot be used is a ValueError that names its row."""
+"""Input checks shared by the package `maths`: an array that cannot be used is a ValueError that names its row."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -35,7 +35,7 @@ class Objects(TypedDict, total=False):
     summarizer: Summarizer
 
 
-SEAMS: Mapping[str, tuple[type, str]] = {
+EXTENSION_POINTS: Mapping[str, tuple[type, str]] = {
     "encoder": (Encoder, "name, dimensions, encode(texts)"),
     "chat": (ChatModel, "name, async complete(messages, *, schema, options)"),
     "reranker": (Reranker, "name, scores(question, texts)"),
@@ -50,9 +50,9 @@ SEAMS: Mapping[str, tuple[type, str]] = {
 def check_objects(given: Mapping[str, object]) -> None:
     """Raises InputError for a keyword that names no part, and for an object that lacks what its protocol asks for."""
     for name, part in given.items():
-        if name not in SEAMS:
-            raise InputError(f"there is no part {name!r} to give: choose among {', '.join(SEAMS)}")
-        protocol, methods = SEAMS[name]
+        if name not in EXTENSION_POINTS:
+            raise InputError(f"there is no part {name!r} to give: choose among {', '.join(EXTENSION_POINTS)}")
+        protocol, methods = EXTENSION_POINTS[name]
         if isinstance(part, type):
             raise InputError(f"{name} is the class {part.__name__}: give an object, {part.__name__}(...)")
         if not isinstance(part, protocol) and not (part is None and name in ("chat", "reranker")):

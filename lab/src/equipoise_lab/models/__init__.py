@@ -1,1 +1,1 @@
-"""The only room of the laboratory that talks to models, as `equipoise.models` is the product's."""
+"""The only package of the laboratory that talks to models, as `equipoise.models` is the product's."""
