@@ -1,6 +1,6 @@
 """How often a message that asks several questions is taken apart into just these, and one that asks one stays whole.
 
-    python benchmarks/qa/several.py [--data data]
+    python benchmarks/qa/several.py [--data data] [--table]
 
 Questions of the data sets, and messages made of them by rule, in the ways of FORMS; those of one message are about
 different things. Exact: the questions found are those put in, word for word. One of `hotpotqa_distractor` asks for
@@ -47,18 +47,24 @@ FORMS: dict[str, tuple[int, Callable[[Sequence[str]], str]]] = {
 
 def main() -> None:
     """Count, and write both files."""
-    data = scripts.parser(__file__, __doc__).parse_args().data
+    arguments = scripts.parser(__file__, __doc__, table=True).parse_args()
+    if not arguments.table:
+        (HERE / "several.json").write_text(json.dumps(count(arguments.data), indent=1) + "\n", "utf-8")
+    (HERE / "several.md").write_text(page(json.loads((HERE / "several.json").read_text("utf-8"))), "utf-8")
+
+
+def count(data: Path) -> dict[str, Sequence[int]]:
+    """How many messages of each form, and single questions, are taken apart exactly, and of how many."""
     asked = {name: _questions(name, data) for name in WHOLE}
-    rng, counts = Random(SEED), {}
     every = [one for name in SETS for one in asked[name]]
+    rng, counts = Random(SEED), dict[str, Sequence[int]]()
     for form, (size, put) in FORMS.items():
         drawn = [rng.sample(every, size) for _ in range(LIMIT)]
         counts[form] = [sum(_found(put(some)) == [_key(one) for one in some] for some in drawn), LIMIT]
     for name, some in asked.items():
-        drawn = rng.sample(some, min(LIMIT, len(some)))
-        counts[f"left whole: {name}"] = [sum(len(split_questions(one)) == 1 for one in drawn), len(drawn)]
-    (HERE / "several.json").write_text(json.dumps(counts, indent=1) + "\n", "utf-8")
-    (HERE / "several.md").write_text(page(counts), "utf-8")
+        left = rng.sample(some, min(LIMIT, len(some)))
+        counts[f"left whole: {name}"] = [sum(len(split_questions(one)) == 1 for one in left), len(left)]
+    return counts
 
 
 def page(counts: dict[str, Sequence[int]]) -> str:
