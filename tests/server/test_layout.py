@@ -2,7 +2,7 @@
 
 import pytest
 
-from equipoise.apps.server.layout import layout
+from equipoise.apps.server.layout import laid_out
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
@@ -35,7 +35,7 @@ def shown(document, start=0, end=None):
             for a, b, style in runs
         )
 
-    nodes = layout(document, start, len(document.text) if end is None else end)
+    nodes = laid_out(document, start, len(document.text) if end is None else end)
     return [
         (
             node.kind,
@@ -102,7 +102,7 @@ def test_every_part_stands_in_what_was_asked_for_and_all_words_are_there(tmp_pat
     document = read(tmp_path, "a.md", text)
     length = len(document.text)
     for start in range(0, length, 7):
-        for node in layout(document, start, start + 40):
+        for node in laid_out(document, start, start + 40):
             runs = [*node.runs, *(run for row in node.rows for cell in row for run in cell)]
             assert all(start <= a < b <= start + 40 for a, b, _ in runs)
     whole = " ".join(str(part) for part in shown(document))

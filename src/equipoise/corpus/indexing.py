@@ -78,12 +78,11 @@ def index(
     them (`corpus.telling`), None: as before. What is new or gets another trust is written as `judge` says, so nothing
     is found before it was judged.
 
-    A file that cannot be read, or has more than `most` passages, is in `failed`, and its old content is no longer
-    searched; so is one on whose text the encoder fails. Links out of a folder are not followed. A folder that was
-    indexed on its own keeps its trust when a folder around it is indexed. The encoder is asked for vectors only where
-    there are none: for what is new, and for what an earlier run had no time for. Raises InputError for an empty path,
+    A file that cannot be read, that has more than `most` passages, or on whose text the encoder fails is in `failed`,
+    and its old content is no longer searched. A folder that was indexed on its own keeps its trust when one around it
+    is. The encoder makes the vectors that are not there, also of an earlier run. Raises InputError for an empty path,
     CorpusError where nothing at all could be read, StoreError where the store cannot be written or was built with
-    another encoder, ModelError where the encoder cannot be used: what was read till then stays, found by its words.
+    another encoder, ModelError where that cannot be used: what was read till then stays, found by its words.
     """
     began = time.monotonic()
     walk = find_files([paths] if isinstance(paths, str | Path) else paths)

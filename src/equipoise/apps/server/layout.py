@@ -39,7 +39,7 @@ class Node(BaseModel):
     rows: list[list[list[Run]]] = []
 
 
-def layout(document: Document, start: int, end: int) -> list[Node]:
+def laid_out(document: Document, start: int, end: int) -> list[Node]:
     """The parts of `document` that stand in its text from `start` to `end`, cut there."""
     if not document.blocks:
         return [Node(kind="code", runs=[(start, end, "")])] if start < end else []

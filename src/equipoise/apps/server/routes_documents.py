@@ -14,8 +14,7 @@ from equipoise.apps.server import scanning
 from equipoise.apps.server.access import Admin, Reader, Serving, document_for
 from equipoise.apps.server.errors import ApiError, for_admin
 from equipoise.apps.server.jobs import Job, State
-from equipoise.apps.server.layout import Node
-from equipoise.apps.server.layout import layout as laid_out
+from equipoise.apps.server.layout import Node, laid_out
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.uploads import checked_name, received
@@ -39,6 +38,7 @@ MOST_TEXT = 20_000
 MOST_LISTED = 1_000
 _LARGEST = 2**53
 DocId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["6cbe36ad97c0e5d1"])]
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 Offset = Annotated[int, Query(ge=0, le=_LARGEST)]
 Offsets = Annotated[tuple[Annotated[int, Field(ge=0, le=_LARGEST)], ...], Query(max_length=64)]
@@ -193,7 +193,7 @@ async def upload(
 async def listing(
     service: Serving,
     key: Admin,
-    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
+    limit: Limit = 100,
     after: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="The last one seen.")] = None,
     trust: Annotated[Trust | None, Query(description="Only documents of this trust.")] = None,
     where: Annotated[
@@ -332,9 +332,7 @@ async def delete(doc_id: DocId, service: Serving, key: Admin) -> Changed:
 
 
 @router.get("/v1/jobs", summary="Documents on their way", responses=errors(400))
-async def jobs(
-    service: Serving, key: Admin, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 20
-) -> JobList:
+async def jobs(service: Serving, key: Admin, limit: Limit = 20) -> JobList:
     """The newest first."""
     return JobList(data=[_job(job) for job in service.jobs.latest(limit)])
 

@@ -162,7 +162,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     if "chat" not in objects:
         objects["chat"] = build.chat_model(settings.model)
     objects["chat"] = recorder.of_chat(objects["chat"])
-    folder, holds = folder_of(path), settings.trust.hold != "never"
+    folder, handed_in = folder_of(path), (wanted.scan, settings.trust.hold != "never", wanted.passages)
     book = Book(folder)
     if wanted.group:
         share(wanted.group, folder, path)
@@ -184,16 +184,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         recorder=recorder,
         library=library,
         models=names,
-        jobs=Jobs(
-            book,
-            folder,
-            path,
-            library.components.encoder,
-            wanted.scan,
-            holds,
-            wanted.passages,
-            library.store,
-        ),
+        jobs=Jobs(book, folder, path, library.components.encoder, *handed_in, library.store),
         pages=Pages(library.store),
         appearance=appearance,
         opened=opened,
