@@ -71,7 +71,8 @@ serve-kills: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_kills.py --kills 20 --seed 7
 
 serve-isolation: $(VENV)/.test $(VENV)/.serve
-	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --seconds 300
+	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --questions 10000
+	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --questions 10000 --seconds 840 --own-models
 	$(BIN)/python tests/campaigns/asked_before.py --tries 40
 
 serve-failing: $(VENV)/.test $(VENV)/.serve

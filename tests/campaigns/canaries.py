@@ -1,6 +1,7 @@
 """Requests that can be told apart wherever they turn up: each user has a canary, and each question a nonce of its own.
 
-The documents of a user hold the user's canary and no other's. The model of `canary_server` repeats what stands in its
+The documents of a user hold the user's canary and no other's. Users belong to two tenants in turn, whose keys see the
+documents of their own tenant alone. The model of `canary_server` repeats what stands in its
 own request: from a question with `equipoise-vanilla`, from the quotes with `equipoise`, which shows it no question.
 """
 
@@ -15,14 +16,21 @@ from server_process import JSON, STREAM, Reply
 
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.keys import Keys
+from equipoise.core.protocols import Encoder
+from equipoise.core.where import in_collection
+from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
-from serving import events_of, made_index
+from hashed_words import HashedWords
+from serving import events_of
 
 CANARY, NONCE = re.compile(r"canary[a-j]{3}"), re.compile(r"nonce[a-j]{7}")
 ROOMS = ("kitchen", "cellar", "garden", "attic")
 KINDS = ("ask", "ask stream", "chat", "chat stream")
 MODELS = ("equipoise", "equipoise-vanilla")
 VANILLA = MODELS[1]
+TENANTS = ("acme", "globex")
+EVERY = 9
+"""Of so many questions one asks for what is another tenant's, where that is wanted."""
 SHOWN = ("answer", "highlights", "summarizer_saw", "read_as")
 """Of an answer: what is made for this question. Passages stand beside it that all questions may find."""
 ERROR = {"message", "type", "param", "code"}
@@ -46,13 +54,38 @@ def canary_of(user):
     return f"canary{letters(user, 3)}"
 
 
+def number_of(word):
+    """The number in the letters of a canary or a nonce."""
+    return int(
+        "".join(str(ord(letter) - ord("a")) for letter in word.removeprefix("canary").removeprefix("nonce"))
+    )
+
+
+def tenant_of(canary):
+    """Whose documents hold the canary."""
+    return TENANTS[number_of(canary) % len(TENANTS)]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Question `number` of a user; all numbers are different."""
+    """Question `number` of a user; all numbers are different. With `probes` some ask for what is another tenant's.
+    Where the answer is not `exact`, but that of the package's own models, it may quote any document of the tenant."""
 
     user: int
     number: int
     secret: str
+    probes: bool = False
+    exact: bool = True
+
+    @property
+    def is_probe(self):
+        """Whether it asks for what is another tenant's."""
+        return self.probes and self.number % EVERY == EVERY - 1
+
+    @property
+    def wanted(self):
+        """The canary that it asks for."""
+        return canary_of(self.user ^ 1 if self.is_probe else self.user)
 
     @property
     def nonce(self):
@@ -67,13 +100,16 @@ class Request:
     @property
     def model(self):
         """Which pipeline is asked."""
-        return MODELS[self.number // len(KINDS) % len(MODELS)]
+        plain = self.is_probe or not self.exact
+        return MODELS[0 if plain else self.number // len(KINDS) % len(MODELS)]
 
     @property
     def question(self):
-        """The question."""
+        """The question; the package's own models refuse one with a word that no document has."""
         room = ROOMS[self.number // (len(KINDS) * len(MODELS)) % len(ROOMS)]
-        return f"Where in the {room} is {canary_of(self.user)} {self.nonce}?"
+        if not self.exact:
+            return f"Is {self.wanted} the word in the {room} of the house?"
+        return f"Where in the {room} is {self.wanted} {self.nonce}?"
 
     def sent_by(self, caller):
         """The reply."""
@@ -101,6 +137,15 @@ class Request:
     def _check(self, outcome: str, shown: str, whole: str) -> None:
         if foreign := set(NONCE.findall(whole)) - {self.nonce}:
             raise Wrong(f"{self.nonce} got the reply to {foreign}: {whole[:500]}")
+        own = canary_of(self.user)
+        theirs = {one for one in CANARY.findall(whole) if tenant_of(one) != tenant_of(own)}
+        told = any(words in whole for words in (f"{self.wanted}-", f"word is {self.wanted}"))
+        if foreign := theirs - (
+            {self.wanted} if self.is_probe and not told else set()
+        ):  # its own words come back
+            raise Wrong(f"{own} got what is another tenant's, {foreign}: {whole[:500]}")
+        if self.is_probe or not self.exact:
+            return
         if foreign := set(CANARY.findall(shown)) - {canary_of(self.user)}:
             raise Wrong(f"{canary_of(self.user)} was shown {foreign}: {shown[:500]}")
         if outcome == "answered" and canary_of(self.user) not in shown:
@@ -159,17 +204,22 @@ def _chunks(chunks: list) -> tuple[str, str]:
     return "answered", json.dumps(chunks, ensure_ascii=False)
 
 
-def index_of(folder: Path, users: int) -> tuple[Path, list[str]]:
-    """An index with a document for each room of each user, and their keys."""
+def index_of(folder: Path, users: int, encoder: Encoder | None = None) -> tuple[Path, list[str]]:
+    """An index with a document for each room of each user, in a collection for each tenant, and keys that see one."""
     said = "In the {} of this house the word is {}, and it has been so for many long years."
-    documents = {
-        f"{canary_of(user)}-{room}": said.format(room, canary_of(user))
-        for user in range(users)
-        for room in ROOMS
-    }
-    path = made_index(folder, **documents)
+    for user in range(users):
+        own = canary_of(user)
+        place = folder / "docs" / tenant_of(own)
+        place.mkdir(parents=True, exist_ok=True)
+        for room in ROOMS:
+            (place / f"{own}-{room}.txt").write_text(said.format(room, own))
+    path = folder / "index.db"
+    with Store.open(path, create=True) as store:
+        for tenant in TENANTS:
+            index(folder / "docs" / tenant, store, encoder or HashedWords(), metadata={"collection": tenant})
     book = Book(folder_of(path))
-    secrets = [Keys(book).create(canary_of(user))[1] for user in range(users)]
+    names = [canary_of(user) for user in range(users)]
+    secrets = [Keys(book).create(name, where=in_collection(tenant_of(name)))[1] for name in names]
     book.close()
     return path, secrets
 
@@ -187,7 +237,9 @@ def owners_of(path: Path) -> dict[str, str]:
         return {row.doc_id: CANARY.findall(row.source)[0] for row in store.listing()}
 
 
-def wrong_lines(path: Path, outcomes: dict[str, str]) -> list[str]:
+def wrong_lines(
+    path: Path, outcomes: dict[str, str], *, probes: bool = False, exact: bool = True
+) -> list[str]:
     """What is wrong with the log, given all outcomes by nonce: a question has one line if it was let in and none
     otherwise, and a line holds nothing of another user."""
     book = Book(folder_of(path))
@@ -199,8 +251,10 @@ def wrong_lines(path: Path, outcomes: dict[str, str]) -> list[str]:
         lines[line["request"]] += 1
         own = names[line["key"]]
         of_spans = {owners[doc_id] for doc_id, _, _ in line.get("spans", ())}
-        in_question = set(CANARY.findall(line["question"])) | set(NONCE.findall(line["question"]))
-        if in_question != {own, line["request"]} or of_spans - {own}:
+        request = Request(number_of(own), number_of(line["request"]), "", probes, exact)
+        said = line.get("question", request.question)
+        foreign = {one for one in of_spans if exact or tenant_of(one) != tenant_of(own)} - {own}
+        if said != request.question or foreign:
             wrong.append(f"a line of the log: {line}")
     for nonce, outcome in outcomes.items():
         was_let_in = outcome not in TURNED_AWAY
