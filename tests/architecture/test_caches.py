@@ -20,7 +20,7 @@ ALLOWED = {
     "corpus/fulltext.py _read": "terms of one question, in a scope that ends with it",
     "corpus/postgres/searching.py _kept": "names of what is read of a whole store, until it changes",
     "corpus/schema.py _our_objects": "nothing",
-    "corpus/sqlite_partition.py _kept": "names of what is read of all documents that a filter means",
+    "corpus/sqlite.py _kept": "names of what is read of all documents that a filter means",
     "integrations/parts.py dimensions": "an object",
     "integrations/parts.py _parts": "whether calls block",
     "maths/grid.py _masks": "a grid of numbers, in certify",

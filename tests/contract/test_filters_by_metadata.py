@@ -19,8 +19,7 @@ from equipoise.corpus import copying, fulltext, scope, spelling
 from equipoise.corpus.fulltext import FilteredText, FullText
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.nearest import FilteredNearest, Nearest
-from equipoise.corpus.sqlite import SqliteStore
-from equipoise.corpus.sqlite_partition import SqlitePartition
+from equipoise.corpus.sqlite import SqlitePartition, SqliteStore
 from equipoise.corpus.store import open_store
 from equipoise.rag.library import Library
 from hashed_words import HashedWords

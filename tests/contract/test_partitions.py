@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Block, BlockKind, Document, Span, Trust
-from equipoise.corpus import nearest, sqlite_partition
+from equipoise.corpus import nearest, sqlite
 from equipoise.corpus.record_types import Counts, IndexEntry, PartCounts
 from equipoise.corpus.scope import SIZE, bounds, first
 from equipoise.corpus.store import open_store
@@ -95,7 +95,7 @@ def exact_up_to(monkeypatch):
     """A function: search is exact up to so many passages of a partition."""
 
     def set_to(passages):
-        for module in (nearest, sqlite_partition):
+        for module in (nearest, sqlite):
             monkeypatch.setattr(module, "EXACT_UP_TO", passages)
         for name in ("migrations", "searching"):
             place = f"equipoise.corpus.postgres.{name}"

@@ -15,8 +15,7 @@ from equipoise.corpus.fulltext import FullText
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.scope import DocumentScope, trust_of
 from equipoise.corpus.spelling import NEAREST
-from equipoise.corpus.sqlite import SqliteStore
-from equipoise.corpus.sqlite_partition import SqlitePartition
+from equipoise.corpus.sqlite import SqlitePartition, SqliteStore
 from equipoise.rag import build, pipeline
 from equipoise.rag.library import Library
 from equipoise.rag.pipeline import HighlightSummarize

@@ -8,23 +8,30 @@ change is kept once its method has returned: on how many hosts, the database's `
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, record_types
+from equipoise.corpus import contents, postings, record_types
+from equipoise.corpus.keywords import Keywords, QueryPlan
+from equipoise.corpus.partition import Partition
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.postgres import migrations, rows, searching, verification
-from equipoise.corpus.postgres.connections import mapped
-from equipoise.corpus.postgres.partition import PostgresPartition
+from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
-from equipoise.corpus.record_types import Counts, IndexEntry, Numbered, storable
+from equipoise.corpus.postgres.words import PostgresWords, words_in
+from equipoise.corpus.record_types import Counts, Ids, IndexEntry, Numbered, PartCounts, storable
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import Store
+
+T = TypeVar("T")
 
 
 class PostgresStore(Store):
@@ -162,7 +169,7 @@ class PostgresStore(Store):
 
     # Inside
 
-    def _part(self, scope: DocumentScope) -> PostgresPartition:
+    def _part(self, scope: DocumentScope) -> "PostgresPartition":
         return PostgresPartition(self, self._session, self._stems, scope)
 
     def _meta(self) -> dict[str, str]:
@@ -201,3 +208,70 @@ class PostgresStore(Store):
     def _unembedded(self, number: int) -> Pending | None:
         with self._session.reading() as link:
             return rows.unembedded(link, number)
+
+
+class PostgresPartition(Partition):
+    """See `partition.Partition`.
+
+    What is counted, remembered or approximated here is read through the condition of its `Scope`, or from what is kept
+    for the partition alone (`terms`, `partitions`, its graph), never over the whole store.
+    """
+
+    DIALECT = POSTGRES
+
+    def __init__(self, store: PostgresStore, session: Session, stems: Stems, scope: DocumentScope) -> None:
+        super().__init__(store, stems, scope)
+        self._session = session
+        self._memory = searching.Remembered()
+
+    def counts(self) -> PartCounts:
+        """See `partition.Partition`; kept in memory until the store changes."""
+        inside = self.scope.documents("number", POSTGRES)
+        ask = (
+            "SELECT count(*)::integer, coalesce(sum(count), 0)::integer,"
+            " coalesce(sum(count) FILTER (WHERE NOT embedded), 0)::integer FROM documents"
+            f" WHERE {inside.text}"
+        ).encode()
+        return self._kept("counts", lambda link: PartCounts(*link.execute(ask, inside.values).fetchall()[0]))
+
+    def matrix(self) -> tuple[Ids, Array]:
+        """See `partition.Partition`: kept in memory until the store changes, within a filter only which rows it has."""
+        if self.scope.where is None:
+            return self._kept("matrix", lambda link: searching.matrix(link, self.scope))
+        with self._session.reading():
+            ids, vectors = self._store.partition(self.trust).matrix()
+            rows = self._kept("rows", lambda link: searching.inside(link, self.scope, ids))
+            return ids[rows], vectors[rows]
+
+    def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
+        """See `partition.Partition`; approximate search is pgvector's HNSW, made once there are so many passages."""
+        with self._session.reading() as link:
+            return searching.nearest(link, self.scope, vector, k, exact=exact)
+
+    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+        with self._session.reading() as link:
+            return searching.vectors(link, self.scope, passage_ids)
+
+    def holding(self, words: Sequence[str]) -> list[Ids]:
+        with self._reading():
+            index, pairs = self._text, self._stems.of_texts(words)
+            return [np.array(postings.holding(index, parts), np.int64) for parts in pairs]
+
+    @property
+    def _text(self) -> PostgresWords:
+        with self._session.reading() as link:  # inside `_reading` the same one
+            return words_in(link, self.scope)
+
+    def _reading(self) -> AbstractContextManager[Link]:
+        return self._session.reading()
+
+    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
+        return postings.bm25(self._text, plan, keywords)[:k]
+
+    def _remembered(self, name: str, read: Callable[[], T]) -> T:
+        return self._kept(name, lambda _: read())
+
+    def _kept(self, name: str, read: Callable[[Link], T]) -> T:
+        """What `read` gives for the state of the store that is seen now, remembered for this partition."""
+        with self._session.reading() as link:
+            return self._memory.of(link, name, lambda: read(link))
