@@ -13,9 +13,10 @@ from equipoise.core.types import Trust
 from equipoise.corpus import embedding, fulltext, naming, nearest, rows, sqlite
 from equipoise.corpus.fulltext import FullText
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.scope import DocumentScope, trust_of
+from equipoise.corpus.scope import DocumentScope, first, trust_of
 from equipoise.corpus.spelling import NEAREST
 from equipoise.corpus.sqlite import SqlitePartition, SqliteStore
+from equipoise.corpus.store import Store
 from equipoise.rag import build, pipeline
 from equipoise.rag.library import Library
 from equipoise.rag.pipeline import HighlightSummarize
@@ -100,15 +101,15 @@ def _(patch):
 
 @mutant("one counter of passages")
 def _(patch):
-    def following(old, connection, trust):
-        own_number, own_passage = old(connection, trust)
-        counted = [old(connection, other) for other in READ if other is not trust]
-        first = [rows.first(other) for other in READ if other is not trust]
-        number = sum(one - start for (one, _), start in zip(counted, first, strict=True))
-        passage = sum(one - start for (_, one), start in zip(counted, first, strict=True))
+    def following(old, self, trust):
+        own_number, own_passage = old(self, trust)
+        counted = [old(self, other) for other in READ if other is not trust]
+        begin = [first(other) for other in READ if other is not trust]
+        number = sum(one - start for (one, _), start in zip(counted, begin, strict=True))
+        passage = sum(one - start for (_, one), start in zip(counted, begin, strict=True))
         return own_number + number, own_passage + passage
 
-    around(rows, "_following", patch, following)
+    around(Store, "_following", patch, following)
 
 
 @mutant("one matrix of vectors")

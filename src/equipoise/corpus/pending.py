@@ -4,13 +4,10 @@ Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
 """
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from equipoise.core.types import Array, Document
-from equipoise.corpus import record_types, rows
+from equipoise.core.types import Document
+from equipoise.corpus import record_types
 from equipoise.corpus.offsets import Offsets, check_spans
 from equipoise.corpus.scope import SQLITE, DocumentScope
 
@@ -43,19 +40,6 @@ def count(connection: sqlite3.Connection, scope: DocumentScope) -> int:
 def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:
     """(number, passages) of every document without vectors, in the order of the store."""
     return connection.execute(f"SELECT document, count {_WAITING} ORDER BY document").fetchall()
-
-
-def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]]) -> None:
-    """Give documents their vectors, but for those that have changed since they were read: theirs are yet to be made.
-
-    Raises CorpusError for vectors that do not fit.
-    """
-    width = rows.dimensions(connection)
-    for pending, vectors in made:
-        record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
-        if pending.is_like(read(connection, pending.number)):
-            data = np.ascontiguousarray(vectors, "<f4").tobytes()
-            connection.execute("UPDATE vectors SET data = ? WHERE document = ?", (data, pending.number))
 
 
 def read(connection: sqlite3.Connection, number: int) -> Pending | None:

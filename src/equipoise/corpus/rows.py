@@ -5,13 +5,11 @@ Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from equipoise.core import metadata
-from equipoise.core.types import Trust
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.offsets import packed
@@ -23,18 +21,14 @@ from equipoise.corpus.record_types import (
     Damage,
     IndexEntry,
     Numbered,
-    check_entry,
-    check_number,
     integer,
-    other_at,
     read_document,
     read_passage,
     read_place,
-    taken,
     text,
     vectors_in,
 )
-from equipoise.corpus.scope import SQLITE, DocumentScope, bounds, first, trust_of
+from equipoise.corpus.scope import SQLITE, DocumentScope, trust_of
 
 NUMBERED = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number"
 
@@ -80,48 +74,18 @@ def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
             connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
 
 
-def add(connection: sqlite3.Connection, entries: Sequence[IndexEntry], path: str | None) -> None:
-    """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
-    is."""
-    width = dimensions(connection)
-    following = {trust: _following(connection, trust) for trust in {e.document.trust for e in entries}}
-    for entry in entries:
-        _check(connection, entry, width)
-        number, passage = following[entry.document.trust]
-        _add_one(connection, entry, path, number, passage)
-        following[entry.document.trust] = number + 1, passage + len(entry.spans)
-
-
-def move(connection: sqlite3.Connection, numbers: Sequence[int], trust: Trust) -> None:
-    """Give documents another trust: they leave their partition and become the newest of the other. Raises Damage."""
-    moving = [number for number in numbers if trust_of(number) is not trust]
-    for number in moving:
-        row = connection.execute(f"{NUMBERED} WHERE number = ?", (number,)).fetchone()
-        moved = read_numbered(connection, row)
-        remove(connection, [number])
-        document = replace(moved.entry.document, trust=trust)
-        add(connection, [replace(moved.entry, document=document)], moved.path)
-
-
-def restore(connection: sqlite3.Connection, documents: Sequence[Numbered]) -> None:
-    """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
-    width = dimensions(connection)
-    for numbered in documents:
-        check_number(numbered)
-        ask = "SELECT doc_id FROM documents WHERE number = ?"
-        row = connection.execute(ask, (numbered.number,)).fetchone()
-        if row is not None and row[0] == numbered.entry.document.doc_id:
-            continue
-        if row is not None:
-            raise other_at(numbered)
-        _check(connection, numbered.entry, width)
-        _add_one(connection, numbered.entry, numbered.path, numbered.number, numbered.first)
-
-
 def numbered(connection: sqlite3.Connection) -> Iterator[Numbered]:
     """Every document, in its order. Raises Damage."""
     for row in connection.execute(f"{NUMBERED} ORDER BY number"):
         yield read_numbered(connection, row)
+
+
+def numbered_at(connection: sqlite3.Connection, number: int) -> Numbered:
+    """The document with this number. Raises Damage."""
+    row = connection.execute(f"{NUMBERED} WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise Damage(f"there is no document {number}")
+    return read_numbered(connection, row)
 
 
 def read_numbered(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Numbered:
@@ -134,20 +98,9 @@ def read_numbered(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Numbe
     return Numbered(number, path, first_passage, IndexEntry(document, spans, vectors))
 
 
-def _following(connection: sqlite3.Connection, trust: Trust) -> tuple[int, int]:
-    """The number of the next document of a partition, and the id of its first passage."""
-    before = first(trust) - 1
-    asks = (
-        f"SELECT coalesce(max({column}), ?) + 1 FROM {table} WHERE {column} BETWEEN ? AND ?"
-        for table, column in (("documents", "number"), ("passages", "passage_id"))
-    )
-    number, passage = (connection.execute(ask, (before, *bounds(trust))).fetchone()[0] for ask in asks)
-    return number, passage
-
-
-def _add_one(
-    connection: sqlite3.Connection, entry: IndexEntry, path: str | None, number: int, first: int
-) -> None:
+def insert(connection: sqlite3.Connection, numbered: Numbered) -> None:
+    """Put a document in under its number with its passages."""
+    number, path, first, entry = numbered.number, numbered.path, numbered.first, numbered.entry
     document, spans = entry.document, list(enumerate(entry.spans, first))
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     row = (
@@ -172,10 +125,3 @@ def _add_one(
     )
     data = b"" if entry.vectors is None else np.ascontiguousarray(entry.vectors, "<f4").tobytes()
     connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))
-
-
-def _check(connection: sqlite3.Connection, entry: IndexEntry, width: int) -> None:
-    check_entry(entry, width)
-    document = entry.document
-    if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():
-        raise taken(document)

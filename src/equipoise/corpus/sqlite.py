@@ -27,7 +27,7 @@ from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.partition import Partition
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.record_types import Ids, IndexEntry, Numbered, PartCounts
+from equipoise.corpus.record_types import Ids, Numbered, PartCounts
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.stems import Stems
@@ -122,10 +122,6 @@ class SqliteStore(Store):
                     self._connection.executemany(ask, record_types.meta_of(encoder).items())
         self.check_encoder(encoder)
 
-    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
-        with self._writing():
-            pending.write(self._connection, made)
-
     def numbered(self) -> Iterator[Numbered]:
         with self.snapshot():
             yield from rows.numbered(self._connection)
@@ -165,17 +161,21 @@ class SqliteStore(Store):
         with self._lock, mapped(self.path):
             return rows.read_meta(self._connection)
 
-    def _add(self, entries: Sequence[IndexEntry], path: str | None) -> None:
-        rows.add(self._connection, entries, path)
+    def _width(self) -> int:
+        return rows.dimensions(self._connection)
+
+    def _insert(self, numbered: Numbered) -> None:
+        rows.insert(self._connection, numbered)
+
+    def _numbered_at(self, number: int) -> Numbered:
+        return rows.numbered_at(self._connection, number)
 
     def _remove(self, numbers: Sequence[int]) -> None:
         rows.remove(self._connection, numbers)
 
-    def _move(self, numbers: Sequence[int], trust: Trust) -> None:
-        rows.move(self._connection, numbers, trust)
-
-    def _restore(self, documents: Sequence[Numbered]) -> None:
-        rows.restore(self._connection, documents)
+    def _put_vectors(self, number: int, vectors: Array) -> None:
+        data = np.ascontiguousarray(vectors, "<f4").tobytes()
+        self._change("UPDATE vectors SET data = ? WHERE document = ?", data, number)
 
     def _unembedded(self, number: int) -> Pending | None:
         return pending.read(self._connection, number)

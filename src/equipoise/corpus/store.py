@@ -15,6 +15,7 @@ taken out, and the rest that is its own. Statements here are read by every kind 
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType, TracebackType
 from typing import Self
@@ -34,6 +35,7 @@ from equipoise.corpus.record_types import (
     Numbered,
     storable,
 )
+from equipoise.corpus.scope import bounds, trust_of
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
 KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
@@ -186,10 +188,18 @@ class Store(Readable):
             documents = [self._unembedded(number) for number in numbers]
             return tuple(document for document in documents if document is not None)
 
-    @abstractmethod
     def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
         """Give documents their vectors (n, d); what has changed since it was read stays without. Raises CorpusError
         for vectors that do not fit."""
+
+        def work() -> None:
+            width = self._width()
+            for pending, vectors in made:
+                record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
+                if pending.is_like(self._unembedded(pending.number)):
+                    self._put_vectors(pending.number, vectors)
+
+        self._write(work)
 
     def drop_pending(self, document: Pending) -> None:
         """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
@@ -223,24 +233,79 @@ class Store(Readable):
         """One transaction around `work`: all of it is kept or nothing. `again`: it may be done twice."""
 
     @abstractmethod
-    def _add(self, entries: Sequence[IndexEntry], path: str | None) -> None:
-        """Put documents behind all others of their partitions."""
+    def _width(self) -> int:
+        """The length of the store's vectors, 0 before an encoder is bound."""
+
+    @abstractmethod
+    def _insert(self, numbered: Numbered) -> None:
+        """Put a document in under its number with its passages."""
+
+    @abstractmethod
+    def _numbered_at(self, number: int) -> Numbered:
+        """The document with this number. Raises Damage."""
 
     @abstractmethod
     def _remove(self, numbers: Sequence[int]) -> None:
         """Take documents out with everything that belongs to them."""
 
     @abstractmethod
-    def _move(self, numbers: Sequence[int], trust: Trust) -> None:
-        """Give documents another trust."""
-
-    @abstractmethod
-    def _restore(self, documents: Sequence[Numbered]) -> None:
-        """Put documents in under their numbers."""
+    def _put_vectors(self, number: int, vectors: Array) -> None:
+        """Keep the vectors of a document that had none."""
 
     @abstractmethod
     def _unembedded(self, number: int) -> Pending | None:
         """The document, None where it has its vectors or is gone."""
+
+    def _add(self, entries: Sequence[IndexEntry], path: str | None) -> None:
+        """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
+        is."""
+        width = self._width()
+        following = {trust: self._following(trust) for trust in {entry.document.trust for entry in entries}}
+        for entry in entries:
+            self._check(entry, width)
+            number, passage = following[entry.document.trust]
+            self._insert(Numbered(number, path, passage, entry))
+            following[entry.document.trust] = number + 1, passage + len(entry.spans)
+
+    def _move(self, numbers: Sequence[int], trust: Trust) -> None:
+        """Give documents another trust: they leave their partition and become the newest of the other."""
+        for number in [number for number in numbers if trust_of(number) is not trust]:
+            moved = self._numbered_at(number)
+            self._remove([number])
+            document = replace(moved.entry.document, trust=trust)
+            self._add([replace(moved.entry, document=document)], moved.path)
+
+    def _restore(self, documents: Sequence[Numbered]) -> None:
+        """Insert documents under their numbers; those that are there stay."""
+        width = self._width()
+        for numbered in documents:
+            record_types.check_number(numbered)
+            hits = self._rows("SELECT doc_id FROM documents WHERE number = ?", numbered.number)
+            if hits and hits[0][0] != numbered.entry.document.doc_id:
+                raise record_types.other_at(numbered)
+            if not hits:
+                self._check(numbered.entry, width)
+                self._insert(numbered)
+
+    def _following(self, trust: Trust) -> tuple[int, int]:
+        """The number of the next document of a partition, and the id of its first passage."""
+        low, high = bounds(trust)
+        number, passage = (
+            self._rows(
+                f"SELECT coalesce(max({column}), ?) + 1 FROM {table} WHERE {column} BETWEEN ? AND ?",
+                low - 1,
+                low,
+                high,
+            )[0][0]
+            for table, column in (("documents", "number"), ("passages", "passage_id"))
+        )
+        return number, passage
+
+    def _check(self, entry: IndexEntry, width: int) -> None:
+        """Raises CorpusError for a document that cannot be kept, and where its id is taken."""
+        record_types.check_entry(entry, width)
+        if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", entry.document.doc_id):
+            raise record_types.taken(entry.document)
 
     def _numbers_of(self, path: str) -> list[int]:
         """The numbers of the documents that came from a file."""

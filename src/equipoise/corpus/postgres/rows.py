@@ -4,7 +4,6 @@ Nothing here begins or ends a transaction; `store.PostgresStore` does.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,53 +20,14 @@ from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.record_types import DOCUMENT, FILE, Damage, Ids, IndexEntry, Numbered
-from equipoise.corpus.scope import bounds, trust_of
+from equipoise.corpus.scope import trust_of
 from equipoise.corpus.stems import Stems
 
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
 _AT_A_TIME = 200  # documents that are read together
 
 
-def add(link: Link, stems: Stems, entries: Sequence[IndexEntry], path: str | None) -> None:
-    """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
-    is."""
-    width = dimensions(link)
-    following = {trust: _following(link, trust) for trust in {entry.document.trust for entry in entries}}
-    for entry in entries:
-        _check(link, entry, width)
-        number, passage = following[entry.document.trust]
-        add_one(link, stems, Numbered(number, path, passage, entry))
-        following[entry.document.trust] = number + 1, passage + len(entry.spans)
-
-
-def move(link: Link, stems: Stems, numbers: Sequence[int], trust: Trust) -> None:
-    """Give documents another trust: they leave their partition and become the newest of the other. Raises Damage."""
-    width = dimensions(link)
-    for number in [number for number in numbers if trust_of(number) is not trust]:
-        row = link.execute(f"{NUMBERED} WHERE number = %s".encode(), (number,)).fetchone()
-        if row is None:
-            raise Damage(f"there is no document {number}")
-        moved = _read_numbered(link, row, width)
-        remove(link, stems, [number])
-        document = replace(moved.entry.document, trust=trust)
-        add(link, stems, [replace(moved.entry, document=document)], moved.path)
-
-
-def _following(link: Link, trust: Trust) -> tuple[int, int]:
-    """The number of the next document of a partition, and the id of its first passage."""
-    number = "SELECT coalesce(max(number), %s) + 1 FROM documents WHERE number BETWEEN %s AND %s"
-    passage = "SELECT coalesce(max(passage_id), %s) + 1 FROM passages WHERE passage_id BETWEEN %s AND %s"
-    values = (bounds(trust)[0] - 1, *bounds(trust))
-    return scalar(link, number, *values), scalar(link, passage, *values)
-
-
-def _check(link: Link, entry: IndexEntry, width: int) -> None:
-    record_types.check_entry(entry, width)
-    if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (entry.document.doc_id,)).fetchone():
-        raise record_types.taken(entry.document)
-
-
-def add_one(link: Link, stems: Stems, numbered: Numbered) -> None:
+def insert(link: Link, stems: Stems, numbered: Numbered) -> None:
     """Insert a document under its number with its passages."""
     number, first, path, entry = numbered.number, numbered.first, numbered.path, numbered.entry
     document, count = entry.document, len(entry.spans)
@@ -155,21 +115,6 @@ def unembedded(link: Link, number: int) -> Pending | None:
     return Pending(number, row[0], document, spans)
 
 
-def add_vectors(link: Link, made: Sequence[tuple[Pending, Array]]) -> None:
-    """Give documents their vectors, but for those that have changed since they were read.
-
-    Raises CorpusError for vectors that do not fit.
-    """
-    width = dimensions(link)
-    for pending, vectors in made:
-        record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
-        if pending.is_like(unembedded(link, pending.number)):
-            write_vectors(
-                link, scalar(link, "SELECT first FROM documents WHERE number = %s", pending.number), vectors
-            )
-            link.execute("UPDATE documents SET embedded = true WHERE number = %s", (pending.number,))
-
-
 def read_vectors(link: Link, ask: str, values: Sequence[object], width: int) -> tuple[Ids, Array]:
     """The ids (n,) and vectors (n, d) that a statement finds, in its order. Raises Damage."""
     rows = link.execute(ask.encode(), values, binary=True).fetchall()
@@ -197,20 +142,6 @@ def texts_of(document: Document, spans: Iterable[tuple[int, int]]) -> list[str]:
     return [word_text(passage_at(0, start, end, document)) for start, end in spans]
 
 
-def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:
-    """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
-    width = dimensions(link)
-    for numbered in documents:
-        record_types.check_number(numbered)
-        here = link.execute("SELECT doc_id FROM documents WHERE number = %s", (numbered.number,)).fetchone()
-        if here is not None and here[0] == numbered.entry.document.doc_id:
-            continue
-        if here is not None:
-            raise record_types.other_at(numbered)
-        _check(link, numbered.entry, width)
-        add_one(link, stems, numbered)
-
-
 def numbered(link: Link) -> Iterator[Numbered]:
     """Every document, in its order. Raises Damage."""
     width, last = dimensions(link), 0
@@ -219,6 +150,14 @@ def numbered(link: Link) -> Iterator[Numbered]:
         for row in rows:
             yield _read_numbered(link, row, width)
             last = row[0]
+
+
+def numbered_at(link: Link, number: int) -> Numbered:
+    """The document with this number. Raises Damage."""
+    row = link.execute(f"{NUMBERED} WHERE number = %s".encode(), (number,)).fetchone()
+    if row is None:
+        raise Damage(f"there is no document {number}")
+    return _read_numbered(link, row, dimensions(link))
 
 
 def _read_numbered(link: Link, row: tuple[Any, ...], width: int) -> Numbered:

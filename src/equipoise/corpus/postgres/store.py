@@ -26,7 +26,7 @@ from equipoise.corpus.postgres import migrations, rows, searching, verification
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import PostgresWords, words_in
-from equipoise.corpus.record_types import Counts, Ids, IndexEntry, Numbered, PartCounts, storable
+from equipoise.corpus.record_types import Counts, Ids, Numbered, PartCounts, storable
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import Store
@@ -153,9 +153,6 @@ class PostgresStore(Store):
         ask = "SELECT number, count::integer FROM documents WHERE NOT embedded AND count > 0 ORDER BY number"
         return [(number, count) for number, count in self._rows(ask)]
 
-    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
-        self._session.write(lambda link: rows.add_vectors(link, made))
-
     def index_vectors(self) -> None:
         with self._session.bare() as link:
             migrations.index_vectors(link, self._session.address.name)
@@ -189,21 +186,27 @@ class PostgresStore(Store):
     def _write(self, work: Callable[[], None], *, again: bool = True) -> None:
         self._session.write(lambda _: work(), again=again)
 
-    def _add(self, entries: Sequence[IndexEntry], path: str | None) -> None:
+    def _width(self) -> int:
         with self._session.reading() as link:
-            rows.add(link, self._stems, entries, path)
+            return rows.dimensions(link)
+
+    def _insert(self, numbered: Numbered) -> None:
+        with self._session.reading() as link:
+            rows.insert(link, self._stems, numbered)
+
+    def _numbered_at(self, number: int) -> Numbered:
+        with self._session.reading() as link:
+            return rows.numbered_at(link, number)
 
     def _remove(self, numbers: Sequence[int]) -> None:
         with self._session.reading() as link:
             rows.remove(link, self._stems, numbers)
 
-    def _move(self, numbers: Sequence[int], trust: Trust) -> None:
+    def _put_vectors(self, number: int, vectors: Array) -> None:
         with self._session.reading() as link:
-            rows.move(link, self._stems, numbers, trust)
-
-    def _restore(self, documents: Sequence[Numbered]) -> None:
-        with self._session.reading() as link:
-            rows.restore(link, self._stems, documents)
+            first = rows.scalar(link, "SELECT first FROM documents WHERE number = %s", number)
+            rows.write_vectors(link, first, vectors)
+            link.execute("UPDATE documents SET embedded = true WHERE number = %s", (number,))
 
     def _unembedded(self, number: int) -> Pending | None:
         with self._session.reading() as link:
