@@ -10,11 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from typing import Any
 
-from equipoise.core.metadata import packed as packed_metadata
 from equipoise.core.types import Trust
-from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import vocabulary_of
-from equipoise.corpus.offsets import packed
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.record_types import FileRecord, Numbered
 from equipoise.corpus.stems import TOKENIZER
@@ -59,17 +56,7 @@ def of_documents(
         vocabularies = {trust: stack.enter_context(closing(Vocabulary())) for trust in Trust}
         for numbered in documents:
             document, spans = numbered.entry.document, numbered.entry.spans
-            offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-            fields = (
-                document.doc_id,
-                numbered.path,
-                document.source,
-                document.title,
-                document.trust.value,
-                document.author,
-                packed_metadata(document.metadata),
-            )
-            yield ("documents", numbered.number, *fields, *offsets, document.text)
+            yield ("documents", *numbered.row)
             for passage_id, (start, end) in enumerate(spans, numbered.first):
                 passages.append(("passages", passage_id, numbered.number, start, end))
                 words = word_text(passage_at(0, start, end, document))

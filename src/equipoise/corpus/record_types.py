@@ -15,8 +15,8 @@ from equipoise.core.metadata import packed as packed_metadata
 from equipoise.core.metadata import unpacked as unpacked_metadata
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
-from equipoise.corpus.blocks import blocks_in, check_blocks
-from equipoise.corpus.offsets import check_pages, check_spans, spans, unpacked
+from equipoise.corpus.blocks import blocks_in, check_blocks, packed_blocks
+from equipoise.corpus.offsets import check_pages, check_spans, packed, spans, unpacked
 from equipoise.corpus.pieces import passage_at
 from equipoise.corpus.scope import trust_of
 from equipoise.text import visible
@@ -89,6 +89,21 @@ class Numbered:
     path: str | None
     first: int
     entry: IndexEntry
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        """The columns of table `documents`, in their order."""
+        document = self.entry.document
+        names = (
+            self.number,
+            document.doc_id,
+            self.path,
+            document.source,
+            document.title,
+            document.trust.value,
+        )
+        offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
+        return (*names, document.author, packed_metadata(document.metadata), *offsets, document.text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.core import metadata
-from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import words_of
-from equipoise.corpus.offsets import packed
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.record_types import (
     DOCUMENT,
@@ -100,22 +97,9 @@ def read_numbered(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Numbe
 
 def insert(connection: sqlite3.Connection, numbered: Numbered) -> None:
     """Put a document in under its number with its passages."""
-    number, path, first, entry = numbered.number, numbered.path, numbered.first, numbered.entry
+    number, first, entry = numbered.number, numbered.first, numbered.entry
     document, spans = entry.document, list(enumerate(entry.spans, first))
-    offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-    row = (
-        number,
-        document.doc_id,
-        path,
-        document.source,
-        document.title,
-        document.trust.value,
-        document.author,
-        metadata.packed(document.metadata),
-    )
-    connection.execute(
-        "INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text)
-    )
+    connection.execute("INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", numbered.row)
     connection.executemany(
         "INSERT INTO passages VALUES (?,?,?,?)", [(i, number, start, end) for i, (start, end) in spans]
     )

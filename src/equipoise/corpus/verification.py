@@ -5,12 +5,12 @@ from contextlib import closing
 
 from equipoise.core.types import Trust
 from equipoise.corpus import record_types
+from equipoise.corpus.contents import Vocabulary
 from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.nearest import read_signs
 from equipoise.corpus.pieces import word_text
 from equipoise.corpus.record_types import DOCUMENT, FILE, PLACE, Damage
 from equipoise.corpus.scope import DocumentScope, bounds
-from equipoise.corpus.stems import TOKENIZER
 
 _PASSAGES_OF_VECTORS = """
     SELECT v.document FROM vectors v
@@ -61,17 +61,12 @@ def verify(connection: sqlite3.Connection) -> None:
 
 def _check_words(connection: sqlite3.Connection, trust: Trust) -> None:
     """Whether full text search holds the words of the partition's passages: each as often, in as many of them."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as anew:
-        anew.execute(f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{TOKENIZER}')")
-        anew.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row')")
-        anew.execute("BEGIN")
+    with closing(Vocabulary()) as anew:
         for row in connection.execute(f"{DOCUMENT} WHERE number BETWEEN ? AND ?", bounds(trust)):
             document = record_types.read_document(row)
             for place in connection.execute(f"{PLACE} WHERE d.doc_id = ?", (document.doc_id,)):
                 passage = record_types.read_passage(*record_types.read_place(place), document)
-                ask = "INSERT INTO words(rowid, text) VALUES (?, ?)"
-                anew.execute(ask, (passage.passage_id, word_text(passage)))
-        ask = "SELECT term, doc, cnt FROM {} ORDER BY term"
-        held = connection.execute(ask.format(vocabulary_of(trust)))
-        if held.fetchall() != anew.execute(ask.format("vocabulary")).fetchall():
+                anew.add(passage.passage_id, word_text(passage))
+        held = connection.execute(f"SELECT term, doc, cnt FROM {vocabulary_of(trust)} ORDER BY term")
+        if held.fetchall() != list(anew.rows()):
             raise Damage("full text search does not hold the words of the passages")

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.core import metadata
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Trust
 from equipoise.corpus import record_types
-from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.contents import Row, of_documents
-from equipoise.corpus.offsets import check_spans, packed
+from equipoise.corpus.offsets import check_spans
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
@@ -29,23 +27,12 @@ _AT_A_TIME = 200  # documents that are read together
 
 def insert(link: Link, stems: Stems, numbered: Numbered) -> None:
     """Insert a document under its number with its passages."""
-    number, first, path, entry = numbered.number, numbered.first, numbered.path, numbered.entry
+    number, first, entry = numbered.number, numbered.first, numbered.entry
     document, count = entry.document, len(entry.spans)
-    offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-    row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
     link.execute(
         "INSERT INTO documents (number, doc_id, path, source, title, trust, author, metadata, sentences, pages, blocks,"
         " text, first, count, embedded) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (
-            *row,
-            document.author,
-            metadata.packed(document.metadata),
-            *offsets,
-            document.text,
-            first,
-            count,
-            entry.vectors is not None,
-        ),
+        (*numbered.row, first, count, entry.vectors is not None),
     )
     postings = list(words.placed(stems, texts_of(document, entry.spans)))
     with (
