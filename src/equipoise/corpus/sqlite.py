@@ -21,12 +21,11 @@ from equipoise.core.errors import StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, pending, record_types, rows, verification
+from equipoise.corpus import contents, record_types, rows, verification
 from equipoise.corpus.fulltext import FilteredText, FullText, show_words, words_of
 from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.partition import Partition
-from equipoise.corpus.pending import Pending
 from equipoise.corpus.record_types import Ids, Numbered, PartCounts
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.scope import SQLITE, DocumentScope
@@ -34,6 +33,7 @@ from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import Store
 
 T = TypeVar("T")
+_WAITING = "FROM vectors LEFT JOIN documents ON number = document WHERE length(data) = 0 AND count > 0"
 
 
 class SqliteStore(Store):
@@ -43,6 +43,7 @@ class SqliteStore(Store):
         "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, ''), metadata FROM documents"
         " LEFT JOIN vectors ON document = number ORDER BY number"
     )
+    WAITING = f"SELECT path {_WAITING} AND document = ?"
     path: Path
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -108,8 +109,10 @@ class SqliteStore(Store):
 
     def pending(self) -> list[tuple[int, int]]:
         """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
-        with self.snapshot():
-            return pending.waiting(self._connection)
+        return [
+            (number, count)
+            for number, count in self._rows(f"SELECT document, count {_WAITING} ORDER BY document")
+        ]
 
     # Writing
 
@@ -176,9 +179,6 @@ class SqliteStore(Store):
     def _put_vectors(self, number: int, vectors: Array) -> None:
         data = np.ascontiguousarray(vectors, "<f4").tobytes()
         self._change("UPDATE vectors SET data = ? WHERE document = ?", data, number)
-
-    def _unembedded(self, number: int) -> Pending | None:
-        return pending.read(self._connection, number)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -282,7 +282,10 @@ class SqlitePartition(Partition):
         ask = f"SELECT count(*) FROM documents WHERE {inside.text}"
         documents = self._connection.execute(ask, inside.values).fetchone()[0]
         passages = rows.passages_in(self._connection, self.scope)
-        return PartCounts(documents, passages, pending.count(self._connection, self.scope))
+        inside = self.scope.documents("document", SQLITE)
+        ask = f"SELECT CAST(total(count) AS INTEGER) {_WAITING} AND {inside.text}"
+        waiting = self._connection.execute(ask, inside.values).fetchone()[0]
+        return PartCounts(documents, passages, waiting)
 
     def _remembered(self, name: str, read: Callable[[], T]) -> T:
         with self._current():

@@ -46,6 +46,9 @@ LIBRARIES = ("psycopg", "pgvector")
 class Store(Readable):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
+    WAITING: str
+    """The statement that finds the path of a document by its number where it has no vectors yet."""
+
     @classmethod
     def open(
         cls, path: Place, *, create: bool = False, read_only: bool = False, timeout: float = 5.0
@@ -252,10 +255,6 @@ class Store(Readable):
     def _put_vectors(self, number: int, vectors: Array) -> None:
         """Keep the vectors of a document that had none."""
 
-    @abstractmethod
-    def _unembedded(self, number: int) -> Pending | None:
-        """The document, None where it has its vectors or is gone."""
-
     def _add(self, entries: Sequence[IndexEntry], path: str | None) -> None:
         """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
         is."""
@@ -306,6 +305,15 @@ class Store(Readable):
         record_types.check_entry(entry, width)
         if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", entry.document.doc_id):
             raise record_types.taken(entry.document)
+
+    def _unembedded(self, number: int) -> Pending | None:
+        """The document, None where it has its vectors or is gone."""
+        if not (hits := self._rows(self.WAITING, number)):
+            return None
+        rows = self._rows(f"{record_types.DOCUMENT} WHERE number = ?", number)
+        ask = 'SELECT start, "end" FROM passages WHERE document = ? ORDER BY passage_id'
+        with self._mapped():
+            return Pending.read(number, hits[0][0], rows, self._rows(ask, number))
 
     def _numbers_of(self, path: str) -> list[int]:
         """The numbers of the documents that came from a file."""

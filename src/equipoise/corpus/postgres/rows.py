@@ -12,8 +12,6 @@ from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Trust
 from equipoise.corpus import record_types
 from equipoise.corpus.contents import Row, of_documents
-from equipoise.corpus.offsets import check_spans
-from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
@@ -85,21 +83,6 @@ def document_at(link: Link, number: int) -> Document:
     if row is None:
         raise Damage(f"there is no document {number}")
     return record_types.read_document(row)
-
-
-def unembedded(link: Link, number: int) -> Pending | None:
-    """The document with its passages, None where it has its vectors or is gone. Raises Damage."""
-    ask = "SELECT path FROM documents WHERE number = %s AND NOT embedded"
-    row = link.execute(ask, (number,)).fetchone()
-    if row is None:
-        return None
-    ask = 'SELECT start, "end" FROM passages WHERE document = %s ORDER BY passage_id'
-    document, spans = document_at(link, number), tuple(link.execute(ask, (number,)).fetchall())
-    try:
-        check_spans(spans, len(document.text))
-    except ValueError as error:
-        raise Damage(f"the passages of document {document.doc_id!r}: {error}") from error
-    return Pending(number, row[0], document, spans)
 
 
 def read_vectors(link: Link, ask: str, values: Sequence[object], width: int) -> tuple[Ids, Array]:

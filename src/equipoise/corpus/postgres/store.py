@@ -21,7 +21,6 @@ from equipoise.core.where import Where
 from equipoise.corpus import contents, postings, record_types
 from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.partition import Partition
-from equipoise.corpus.pending import Pending
 from equipoise.corpus.postgres import migrations, rows, searching, verification
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
@@ -41,6 +40,7 @@ class PostgresStore(Store):
         "SELECT doc_id, source, title, trust, count::integer, coalesce(path, ''), metadata FROM documents"
         " ORDER BY number"
     )
+    WAITING = "SELECT path FROM documents WHERE number = ? AND NOT embedded"
     path: StoreUrl
 
     def __init__(self, url: StoreUrl, *, read_only: bool, timeout: float) -> None:
@@ -207,10 +207,6 @@ class PostgresStore(Store):
             first = rows.scalar(link, "SELECT first FROM documents WHERE number = %s", number)
             rows.write_vectors(link, first, vectors)
             link.execute("UPDATE documents SET embedded = true WHERE number = %s", (number,))
-
-    def _unembedded(self, number: int) -> Pending | None:
-        with self._session.reading() as link:
-            return rows.unembedded(link, number)
 
 
 class PostgresPartition(Partition):
