@@ -10,6 +10,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
+from equipoise.corpus.workers import Readers
 from equipoise.redteam.scan import holding, scan
 from hashed_words import HashedWords
 
@@ -68,10 +69,10 @@ def test_no_scan_where_it_is_off(served):
 
 @pytest.mark.parametrize(("trust", "kept"), [("trusted", "trusted"), ("untrusted", "held")])
 def test_a_scan_that_fails_says_so_and_only_a_trusted_document_comes_in(served, monkeypatch, trust, kept):
-    def failing(path, readers):
+    def failing(readers, source, data):
         raise UnreadableFile("visits.md", "it is odd")
 
-    monkeypatch.setattr(holding, "whole_of", failing)
+    monkeypatch.setattr(Readers, "whole", failing)
     job = ended(served, put(served, "visits.md", BAD, trust=trust).json()["id"])
     assert job["state"] == "done" and job["trust"] == kept
     about = seen(served, job["documents"][0])

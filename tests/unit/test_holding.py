@@ -3,6 +3,7 @@
 import pytest
 
 from equipoise.core.types import Document, Trust
+from equipoise.corpus.files import Original
 from equipoise.corpus.indexing import index
 from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import Places
@@ -105,7 +106,7 @@ def test_what_it_says_of_a_document_with_instructions(here, how, given, kept):
     path.write_text(BAD)
     document = Document("d", BAD, "a.md", sentences=((0, 26), (27, len(BAD))))
     with Holding(**how) as holding:
-        assert holding(path, [document], Trust(given)) is Trust(kept)
+        assert holding(Original.of(path), [document], Trust(given)) is Trust(kept)
         assert bool(holding.held) == (kept == "held" != given)
 
 

@@ -8,7 +8,7 @@ from equipoise.core.errors import StoreError
 from equipoise.core.types import Array
 from equipoise.corpus import contents
 from equipoise.corpus.contents import Row
-from equipoise.corpus.places import Places
+from equipoise.corpus.places import Places, is_address
 from equipoise.corpus.record_types import FileRecord, Numbered
 from equipoise.corpus.store import Store
 
@@ -41,7 +41,7 @@ def copy(source: Store, target: Store, report: Callable[[int, int, str], None] =
         target.restore([_moved(record, old, new) for record in source.files().values()], [])
         done, batch = 0, list[Numbered]()
         for numbered in source.numbered():
-            path = None if numbered.path is None else new.key(old.path(numbered.path))
+            path = None if numbered.path is None else _renamed(numbered.path, old, new)
             batch.append(replace(numbered, path=path))
             if len(batch) == AT_A_TIME:
                 target.restore([], batch)
@@ -65,8 +65,8 @@ def digest(store: Store) -> str:
 def _with_places(store: Store) -> Iterator[Row]:
     places = Places(store.folder)
 
-    def where(key: str | None) -> Path | None:
-        return None if key is None else places.path(key)
+    def where(key: str | None) -> Path | str | None:
+        return key if key is None or is_address(key) else places.path(key)
 
     files: list[Row] = []
     for row in store.contents():
@@ -94,4 +94,8 @@ def _first(store: Store, table: str) -> Iterator[Row]:
 
 
 def _moved(record: FileRecord, old: Places, new: Places) -> FileRecord:
-    return replace(record, path=new.key(old.path(record.path)), root=new.key(old.path(record.root)))
+    return replace(record, path=_renamed(record.path, old, new), root=_renamed(record.root, old, new))
+
+
+def _renamed(key: str, old: Places, new: Places) -> str:
+    return key if is_address(key) else new.key(old.path(key))

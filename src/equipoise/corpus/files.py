@@ -7,7 +7,7 @@ that is given may itself be a link.
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,6 +75,21 @@ class Content:
         if self.beside:
             digest.update(hashlib.sha256(self.beside).digest())
         return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A file or page as it came: its name for people, one whose suffix says its type, and its bytes, read when they are
+    asked for. Raises UnreadableFile then."""
+
+    source: str
+    name: str
+    data: Callable[[], bytes]
+
+    @classmethod
+    def of(cls, path: Path) -> "Original":
+        """The file at `path`."""
+        return cls(shown(path), path.name, lambda: read(path).data)
 
 
 def find_files(paths: Iterable[str | Path]) -> Walk:

@@ -4,28 +4,27 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 
 from equipoise.core.metadata import Scalar
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.parsed import ParsedDocument
-from equipoise.corpus.places import Places
+from equipoise.corpus.places import Places, is_address
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.store import Store
 
 
 def documents_of(
     readings: Sequence[ParsedDocument],
-    place: tuple[str, Path],
+    place: tuple[str, str],
     record: FileRecord,
     said: Mapping[str, Scalar],
     store: Store,
 ) -> list[Document]:
-    """The documents of a file with its source and path: an untrusted one that has a name of theirs gets another. `said`
-    is known of all of them and comes before what they say of themselves."""
-    source, path = place
+    """The documents of a file with its source, or its whole name where that is taken: an untrusted one that has a name
+    of theirs gets another. `said` is known of all of them and comes before what they say of themselves."""
+    source, whole = place
     if any(_is_taken(_full_source(reading, source), record, store) for reading in readings):
-        source = path.as_posix()
+        source = whole
     return [
         replace(
             _document(reading, _full_source(reading, source), record), metadata={**reading.metadata, **said}
@@ -46,7 +45,8 @@ def _is_taken(source: str, record: FileRecord, store: Store) -> bool:
     fragment = source.partition("#")[2]
     whole = f"{source} (untrusted)"
     if owner is not None:
-        whole = Places(store.folder).path(owner).as_posix() + (f"#{fragment}" if fragment else "")
+        own = owner if is_address(owner) else Places(store.folder).path(owner).as_posix()
+        whole = own + (f"#{fragment}" if fragment else "")
     names = (f"{whole} ({number})" if number else whole for number in count())
     free = next(name for name in names if not _has(store, document_id(name)))
     store.rename(doc_id, document_id(free), free)

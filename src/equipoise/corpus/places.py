@@ -29,6 +29,16 @@ def has_working_folder() -> bool:
     return True
 
 
+def is_address(key: str) -> bool:
+    """Whether the name of a document in a store is the address of a page: names of files never hold ://."""
+    return "://" in key
+
+
+def named(key: str, places: "Places") -> str:
+    """What has this name in the store, for people."""
+    return key if is_address(key) else shown(places.path(key))
+
+
 @dataclass(frozen=True, slots=True)
 class Places:
     """Files as the store names them: relative to its `folder`, so that both may move together."""

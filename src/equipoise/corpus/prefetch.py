@@ -8,6 +8,7 @@ from pathlib import Path
 
 from equipoise.core.errors import EquipoiseError, UnreadableFile
 from equipoise.corpus import files
+from equipoise.corpus.files import Original
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.record_types import FileRecord
@@ -51,6 +52,16 @@ class FileTurn:
     old: FileRecord | None
     size: int
     reading: Future[Same | Fresh]
+
+    @property
+    def whole(self) -> str:
+        """Its name where another file has its `source`."""
+        return self.path.as_posix()
+
+    @property
+    def original(self) -> Original:
+        """The file as it lies there."""
+        return Original.of(self.path)
 
     def outcome(self) -> Same | Fresh:
         """What was read, once it is.

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from equipoise.core.types import Trust
 from equipoise.corpus.files import LeftOut, Walk
-from equipoise.corpus.places import Places, shown
+from equipoise.corpus.places import Places, is_address, shown
 from equipoise.corpus.record_types import FileRecord
+from equipoise.corpus.store import Store
 
 
 class Gone(StrEnum):
@@ -115,6 +116,11 @@ class Roots:
     def _count(self, root: Path) -> None:
         if self.known[root] is not self.trust:
             self._kept[root] = self._kept.get(root, 0) + 1
+
+
+def of_files(store: Store) -> dict[str, FileRecord]:
+    """What the store knows of files, by their names; pages of sites have no place in folders."""
+    return {key: record for key, record in store.files().items() if not is_address(key)}
 
 
 def known_roots(records: Iterable[FileRecord], places: Places) -> dict[Path, Trust]:

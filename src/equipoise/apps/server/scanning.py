@@ -10,6 +10,7 @@ from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import LOG
 from equipoise.apps.server.views import shown_source
 from equipoise.core.types import Trust
+from equipoise.corpus.files import Original
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 from equipoise.rag.impersonation import lookalikes
@@ -42,7 +43,7 @@ def keep(
     strangers = [one.doc_id for one in documents if one.trust is not Trust.TRUSTED]
     wanted = holding.every or (holding.hold and strangers)
     if wanted and holding.report is None and not holding.failure:  # the file is as it was
-        holding.look(place, list(store.documents(ids).values()))
+        holding.look(Original.of(place), list(store.documents(ids).values()))
     if holding.failure:
         LOG.warning("%s could not be scanned: %s", place.name, holding.failure)
     for source, why in holding.held:

@@ -71,11 +71,6 @@ def _loaded(readers: Readers, path: Path) -> Loaded:
     return readers.read(source, content.data), readers.whole(source, content.data)
 
 
-def whole_of(path: Path, readers: Readers) -> list[WholeText]:
-    """All the text of one file. Raises UnreadableFile, CorpusError where no worker can be started."""
-    return readers.whole(shown(path), files.read(path).data)
-
-
 def as_document(reading: ParsedDocument, source: str) -> Document:
     """The document that an index would make of it."""
     return Document(

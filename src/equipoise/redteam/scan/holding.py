@@ -6,15 +6,13 @@ whatever ends the process.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.types import Document, Trust
-from equipoise.corpus.places import shown
+from equipoise.corpus.files import Original
 from equipoise.corpus.workers import Readers
-from equipoise.redteam.scan.files import whole_of
 from equipoise.redteam.scan.findings import Finding, Report, Severity
 from equipoise.redteam.scan.rules import Rules, load
 from equipoise.redteam.scan.scanner import Scanned, scan
@@ -49,24 +47,25 @@ class Holding:
     _rules: Rules = field(default_factory=load)
     _readers: Readers = field(default_factory=lambda: Readers(1))
 
-    def __call__(self, path: Path, documents: Sequence[Document], trust: Trust) -> Trust:
+    def __call__(self, original: Original, documents: Sequence[Document], trust: Trust) -> Trust:
+        """See Judge."""
         trusted = trust is Trust.TRUSTED
         if not (self.every or self.distrust if trusted else self.every or self.hold):
             return trust
-        self.look(path, documents)
+        self.look(original, documents)
         if trusted and not (self.distrust and self.report and self.report.at_least(Severity.HIGH)):
             return trust
         why = self._why()
         if trust is Trust.HELD or not (self.hold and why):
             return Trust.UNTRUSTED if trusted else trust
-        self.held.append((shown(path), why))
+        self.held.append((original.source, why))
         return Trust.HELD
 
-    def look(self, path: Path, documents: Sequence[Document]) -> None:
-        """Scan the documents of the file at `path`. Does not raise for what a scan stumbles over."""
+    def look(self, original: Original, documents: Sequence[Document]) -> None:
+        """Scan the documents of a file or page. Does not raise for what a scan stumbles over."""
         self.report, self.failure = None, ""
         try:
-            whole = whole_of(path, self._readers)
+            whole = self._readers.whole(original.name, original.data())
             self.report = scan(
                 [Scanned(document, whole if row == 0 else ()) for row, document in enumerate(documents)],
                 self._rules,

@@ -1,0 +1,253 @@
+"""Files and pages into the store, once they are read: what is new, changed, the same, or only said otherwise.
+
+Whatever lists and reads them (a walk through folders, a crawl of a site) hands them to a `Writer` one at a time; words
+find them from then on. `embed` makes the vectors at the end (`corpus.vectors`), which takes most of the time.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
+from equipoise.core.metadata import Scalar
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Document, Trust
+from equipoise.corpus import vectors
+from equipoise.corpus.blocks import packed_blocks
+from equipoise.corpus.files import Original
+from equipoise.corpus.limits import PASSAGES
+from equipoise.corpus.naming import documents_of
+from equipoise.corpus.offsets import packed as packed_offsets
+from equipoise.corpus.places import Places, named
+from equipoise.corpus.prefetch import Fresh, Same
+from equipoise.corpus.record_types import FileRecord, IndexEntry
+from equipoise.corpus.report import IndexReport
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import is_multilingual
+from equipoise.text.scripts import script_of
+
+OPTIMIZE_FROM = 0.1
+"""Share of new passages from which a rewrite of the search index pays."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """How far a run is: number `file` of `files` is read or, once there are `passages`, all are, and vectors made for
+    `embedded` of them."""
+
+    source: str
+    file: int
+    files: int
+    embedded: int = 0
+    passages: int = 0
+
+
+Progress = Callable[[IndexProgress], None]
+Judge = Callable[[Original, Sequence[Document], Trust], Trust]
+"""Says under which trust the documents of a file or page are written, to which the run gives that trust."""
+
+
+class Incoming(Protocol):
+    """A file or page whose turn it is: `source` is its name for people, `whole` the one where that is taken, `key` the
+    one in the store, and `old` what the store knows of it."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def whole(self) -> str: ...
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def old(self) -> FileRecord | None: ...
+
+    @property
+    def original(self) -> Original: ...
+
+    def outcome(self) -> Same | Fresh:
+        """What was read. Raises UnreadableFile, CorpusError where no worker can be started."""
+        ...
+
+
+Said = Callable[[Incoming, FileRecord, bytes], Mapping[str, Scalar]]
+"""What is known of the documents of an incoming file besides what they say themselves: by its record and the bytes of
+the metadata beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """What a reader of a new document does not see: characters, its encoding if guessed, its script if no encoder
+    reads it. `key` is its file's."""
+
+    key: str
+    doc_id: str
+    source: str
+    trusted: bool
+    hidden: int
+    invisible: int
+    encoding: str
+    script: str
+
+
+@dataclass(slots=True)
+class Writer:
+    """One run over a store: what it needs, and what it has done so far."""
+
+    store: Store
+    encoder: Encoder
+    said: Said
+    progress: Progress
+    judge: Judge | None = None
+    most: int = PASSAGES
+    """Passages of a file."""
+    failed: list[UnreadableFile] = field(default_factory=list)
+    taken: dict[str, str] = field(default_factory=dict)
+    """By the keys of files: the field of the report that counts it."""
+    written: int = 0
+    """Passages."""
+    _unseen: list[_Unseen] = field(default_factory=list)
+    _by_file: dict[str, list[str]] = field(default_factory=dict)
+
+    def write(self, turn: Incoming, label: FileRecord) -> None:
+        """Bring the store up to date with one file, whose key, trust, root, author and metadata stand in `label`, or
+        note why it could not be read. Raises CorpusError where the store or no worker can be used."""
+        try:
+            self.taken[turn.key] = self._one(turn, label)
+        except UnreadableFile as error:
+            if turn.old is not None:
+                self.store.drop_file(turn.key)
+                self.taken[turn.key] = "lost"
+                error = UnreadableFile(error.path, f"{error.reason}; its old text is no longer searched")
+            self.failed.append(error)
+
+    def _one(self, turn: Incoming, label: FileRecord) -> str:
+        """The field of the report that counts the file."""
+        fresh = turn.outcome()
+        if isinstance(fresh, Same):
+            trust = self._trust_of_same(turn, fresh.old, label.trust)
+            now = replace(
+                fresh.now, trust=trust, root=label.root, author=label.author, metadata=label.metadata
+            )
+            return self._same_content(fresh.old, now)
+        many = sum(len(reading.passages) for reading in fresh.readings)
+        if many > self.most:
+            raise UnreadableFile(turn.source, f"it has {many:,} passages, more than {self.most:,}: split it")
+        record = replace(label, sha256=fresh.sha256, size=fresh.size, mtime_ns=fresh.mtime_ns)
+        said = self.said(turn, record, fresh.beside)
+        documents = documents_of(fresh.readings, (turn.source, turn.whole), record, said, self.store)
+        if turn.old and (known := self._only_said_otherwise(turn, documents)):
+            trust = self._trust_of_same(turn, turn.old, label.trust)
+            self.store.update_file(replace(record, trust=trust), known)
+            return "relabelled"
+        record = replace(record, trust=self._judged(turn, documents, record.trust))
+        documents = [replace(document, trust=record.trust) for document in documents]
+        pairs = list(zip(documents, fresh.readings, strict=True))
+        with _this_file(turn.source):
+            self.store.replace_file(
+                record, [IndexEntry(document, reading.passages) for document, reading in pairs]
+            )
+        self.written += many
+        self._unseen += [
+            _Unseen(
+                turn.key,
+                document.doc_id,
+                document.source,
+                document.trust is Trust.TRUSTED,
+                reading.hidden,
+                reading.invisible,
+                reading.encoding,
+                "" if is_multilingual(self.encoder) else script_of(document.text),
+            )
+            for document, reading in pairs
+        ]
+        return "added" if turn.old is None else "changed"
+
+    def embed(self, files: int) -> None:
+        """Make the vectors that are missing; a file on whose text the encoder fails is a failed one."""
+
+        def tell(step: vectors.VectorProgress) -> None:
+            self.progress(IndexProgress(step.source, files, files, step.done, step.passages))
+
+        places = Places(self.store.folder)
+        for refusal in vectors.make(self.store, self.encoder, tell):
+            self.taken.pop(refusal.path, None)
+            self._unseen = [other for other in self._unseen if other.key != refusal.path]
+            self.failed.append(UnreadableFile(named(refusal.path, places), refusal.reason))
+
+    def report(self) -> IndexReport:
+        """What was done to what is there, and what the store holds now."""
+        count, counts = list(self.taken.values()).count, self.store.counts()
+        return IndexReport(
+            added=count("added"),
+            changed=count("changed"),
+            unchanged=count("unchanged"),
+            relabelled=count("relabelled"),
+            removed=count("lost"),
+            documents=counts.documents,
+            passages=counts.passages,
+            failed=tuple(self.failed),
+            hidden=tuple((one.source, one.hidden) for one in self._unseen if one.hidden),
+            invisible=tuple((one.source, one.invisible) for one in self._unseen if one.invisible),
+            guessed=tuple((one.source, one.encoding) for one in self._unseen if one.encoding),
+            unread=tuple((one.source, one.script) for one in self._unseen if one.script),
+            strangers=tuple(one.doc_id for one in self._unseen if not one.trusted),
+        )
+
+    def _judged(self, turn: Incoming, documents: Sequence[Document], trust: Trust) -> Trust:
+        return self.judge(turn.original, documents, trust) if self.judge else trust
+
+    def _trust_of_same(self, turn: Incoming, old: FileRecord, trust: Trust) -> Trust:
+        """Of a file whose content is the same: what is held back stays so, unless it is trusted now; another trust
+        than before is judged."""
+        if old.trust is trust or (old.trust is Trust.HELD and trust is Trust.UNTRUSTED):
+            return old.trust
+        documents = list(self.store.documents(self._ids_of(turn.key)).values()) if self.judge else []
+        return self._judged(turn, documents, trust)
+
+    def _same_content(self, old: FileRecord, record: FileRecord) -> str:
+        if old != record:
+            self.store.update_file(record)
+        return "unchanged" if old.trust == record.trust else "relabelled"
+
+    def _only_said_otherwise(
+        self, turn: Incoming, documents: Sequence[Document]
+    ) -> dict[str, Mapping[str, Scalar]]:
+        """The metadata of all documents of a file by their ids, where they have changed and nothing else has; else
+        empty."""
+        before = self.store.documents(self._ids_of(turn.key)).values() if turn.old else ()
+        said = {one.doc_id: one.metadata for one in documents}
+        same = {one.doc_id: _content(one) for one in before} == {
+            one.doc_id: _content(one) for one in documents
+        }
+        return said if same and said != {one.doc_id: one.metadata for one in before} else {}
+
+    def _ids_of(self, key: str) -> Sequence[str]:
+        """The documents that a file had before this run."""
+        if not self._by_file:
+            for listed in self.store.listing():
+                self._by_file.setdefault(listed.path, []).append(listed.doc_id)
+        return self._by_file.get(key, ())
+
+
+@contextmanager
+def _this_file(source: str) -> Iterator[None]:
+    """What the store or the encoder has against a file is the file's; a store that fails is not."""
+    try:
+        yield
+    except (StoreError, UnreadableFile):
+        raise
+    except CorpusError as error:
+        raise UnreadableFile(source, str(error)) from error
+
+
+def _content(document: Document) -> tuple[object, ...]:
+    """All that is searched and quoted."""
+    offsets = (
+        packed_offsets(document.sentences),
+        packed_offsets(document.pages),
+        packed_blocks(document.blocks),
+    )
+    return document.text, document.title, *offsets
