@@ -9,8 +9,9 @@ import pytest
 
 import equipoise
 from chat_server import ChatServer
-from equipoise.core import consent, guarded, sections, settings
+from equipoise.core import consent, guarded, settings
 from equipoise.core.errors import SettingsError
+from equipoise.core.section import Section
 from equipoise.rag.library import Library
 
 QUESTION = "When does the office open?"
@@ -50,7 +51,7 @@ class TestDecisions:
         assert [key for key, field in every_field() if guarded.decision(field) is None] == []
 
     def test_a_field_without_a_decision_needs_consent(self, tmp_path):
-        class New(sections._Section):
+        class New(Section):
             place: str = ""
             size: int = 3
 
@@ -67,6 +68,7 @@ class TestDecisions:
             "public.ask", "public.challenge", "public.documents", "public.origins", "public.proxies", "public.secret",
             "question.contact", "question.reply", "retrieval.encoder", "serve.group", "serve.originals",
             "serve.url", "serve.webhook",
+            "sources.listed",
         }  # fmt: skip
 
 

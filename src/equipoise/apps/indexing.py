@@ -1,6 +1,6 @@
 """`equipoise index` and `watch`: documents in, and what somebody should know of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,17 +10,20 @@ import typer
 from equipoise.apps import progress, render
 from equipoise.apps.indexed import tell
 from equipoise.apps.narrowing import IntoOption, MetaOption, told
-from equipoise.apps.options import PathArgument, StoreOption, group
+from equipoise.apps.options import DocumentsArgument, PathArgument, StoreOption, group
 from equipoise.apps.terminal import Terminal, complain, number_of
 from equipoise.core import settings as layers
 from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.metadata import Scalar
 from equipoise.core.settings import Settings
+from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Trust
 from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
+from equipoise.corpus.sources.addresses import given
+from equipoise.corpus.sources.opening import address_of
 from equipoise.rag import updating
 
 if TYPE_CHECKING:
@@ -32,6 +35,12 @@ PARTLY_FAILED = 3
 EncoderOption = Annotated[
     str | None,
     typer.Option(help="minilm, bge-small, mpnet, multilingual or hf/NAME; auto: that of the index."),
+]
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST", help="A host on a network of your own that may be asked, for sites. Repeat it."
+    ),
 ]
 AuthorOption = Annotated[
     Author | None,
@@ -49,10 +58,13 @@ UNTRUSTED = {
 
 @app.command()
 def index(
-    paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
+    places: DocumentsArgument,
     trust: Annotated[
-        Trust, typer.Option(help="trusted: only you write there; untrusted: anybody may.")
-    ] = Trust.TRUSTED,
+        Trust | None,
+        typer.Option(
+            help="trusted (usual): only you write there; untrusted: anybody may.", show_default=False
+        ),
+    ] = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep documents whose files are gone from these folders.")
     ] = False,
@@ -62,22 +74,33 @@ def index(
     ] = False,
     meta: MetaOption = None,
     collection: IntoOption = None,
+    allow: AllowOption = None,
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Read documents into the index. Unchanged files are skipped; files deleted from a folder are removed."""
+    """Read documents into the index. What has not changed is skipped; what is gone from a folder or site is removed."""
     if keep and prune:
         raise InputError("--keep and --prune contradict each other: give one of them")
     gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
     said = told(meta, collection)
-    report = index_into(paths, chosen.store.path, trust, chosen, gone, author, said)
+    sites = [asked(one, trust, allow or (), chosen) for one in places if isinstance(one, str)]
+    failed = [_said("pages", sync_into(site, chosen, gone, said), chosen) for site in sites]
+    if paths := [one for one in places if isinstance(one, Path)]:
+        whose = trust or Trust.TRUSTED
+        report = index_into(paths, chosen.store.path, whose, chosen, gone, author, said)
+        failed.append(_said("files", report, chosen))
     if trust is Trust.UNTRUSTED:
         complain("untrusted:", UNTRUSTED[chosen.trust.mode])
-    held = f"{_held(report)} in {chosen.store.path}"
-    Terminal().print(f"{held} (files: {', '.join(_counted(report))})")
-    if report.failed:
+    if any(failed):
         raise typer.Exit(PARTLY_FAILED)
+
+
+def _said(what: str, report: IndexReport, chosen: Settings) -> bool:
+    """Say what was done to files or pages; whether some failed."""
+    done = ", ".join(counted(report)) or "none"
+    Terminal().print(f"{held(report)} in {chosen.store.path} ({what}: {done})")
+    return bool(report.failed)
 
 
 @app.command()
@@ -102,9 +125,39 @@ def watch(
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
-        if done := [count for count in _counted(report) if not count.endswith(("unchanged", "skipped"))]:
-            console.print(f"{_held(report)} (files: {', '.join(done)})")
+        if done := [count for count in counted(report) if not count.endswith(("unchanged", "skipped"))]:
+            console.print(f"{held(report)} (files: {', '.join(done)})")
         said = True
+
+
+def asked(address: str, trust: Trust | None, allow: Sequence[str], chosen: Settings) -> SourceSettings:
+    """The site at an address: as the settings have it, else with these options. Raises InputError."""
+    known = [one for one in chosen.sources.listed if address_of(one) == str(given(address))]
+    more = ({"trust": trust.value} if trust else {}) | ({"allow": tuple(allow)} if allow else {})
+    if known:
+        return known[0].model_copy(update=more)
+    return SourceSettings.model_validate({"address": address} | more)
+
+
+def sync_into(
+    site: SourceSettings,
+    chosen: Settings,
+    gone: Gone = Gone.MIRROR,
+    metadata: Mapping[str, Scalar] | None = None,
+) -> IndexReport:
+    """Bring the index up to date with a site, and tell what could not be read and what was left out."""
+    with _holding(chosen) as holding, progress.files() as report:
+        done = updating.update_source(
+            chosen.store.path,
+            site,
+            metadata=metadata,
+            gone=gone,
+            progress=report,
+            judge=holding,
+            encoder=chosen.retrieval.encoder,
+        )
+    tell(done, holding.held if holding else ())
+    return done
 
 
 def index_docs(docs: list[Path], chosen: Settings) -> None:
@@ -156,12 +209,12 @@ def _holding(chosen: Settings) -> "Iterator[Holding | None]":
         yield holding
 
 
-def _held(report: IndexReport) -> str:
+def held(report: IndexReport) -> str:
     """What the index holds."""
     return f"{number_of(report.documents, 'document')}, {number_of(report.passages, 'passage')}"
 
 
-def _counted(report: IndexReport) -> list[str]:
+def counted(report: IndexReport) -> list[str]:
     """How many files were added, changed and so on."""
     done = ("added", "changed", "unchanged", "relabelled", "removed")
     counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]

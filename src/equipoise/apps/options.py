@@ -38,6 +38,11 @@ def place(text: str) -> Place:
     return addresses.place(text)
 
 
+def documents(text: str) -> Path | str:
+    """Where documents are, as it was typed: a path, or the address of a site."""
+    return text if "://" in text else path(text)
+
+
 def store_option(said: str = "The index: a file, or the address of a database.") -> Any:  # noqa: ANN401
     """The option --store; see `StoreOption`."""
     return typer.Option("--store", help=said, parser=place, metavar="PATH|URL")
@@ -49,6 +54,11 @@ def store_argument(name: str, said: str) -> Any:  # noqa: ANN401
 
 
 PathArgument = _with_paths(typer.Argument)
+DocumentsArgument = Annotated[
+    list[Any],
+    typer.Argument(help="Files, folders and addresses of sites.", parser=documents, metavar="PATH|URL..."),
+]
+"""A `list[Path | str]`: typer knows no unions."""
 PathOption = _with_paths(typer.Option)
 StoreOption = Annotated[Any, store_option()]
 """A `Place | None`: typer knows no unions."""

@@ -9,21 +9,18 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     SecretStr,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from equipoise.core.addresses import Place, StoreUrl, place
 from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
+from equipoise.core.section import Lines, Section, Words
+from equipoise.core.source_settings import SourcesSettings
 
-MAX_TEXT = 4096
 MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
 FILTERS = ("auto", "none", "quotas", "coordinated", "biasdef")
@@ -35,9 +32,6 @@ RENAMED = {"voices": "coordinated"}
 log = logging.getLogger(__name__)
 
 ScanMode = Literal["off", "warn", "distrust"]
-Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, None))]
-"""A list; as a variable, words with blanks between them."""
-Lines = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, "\n"))]
 Colour = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
 
 
@@ -48,26 +42,7 @@ def current_name(name: str) -> str:
     return RENAMED.get(name, name)
 
 
-def _listed(given: object, between: str | None) -> object:
-    return tuple(filter(None, map(str.strip, given.split(between)))) if isinstance(given, str) else given
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _plain(cls, value: object, info: ValidationInfo) -> object:
-        """Refuses true and false for a number, NUL characters, and text of more than MAX_TEXT characters."""
-        kinds = str(cls.model_fields[info.field_name or ""].annotation)
-        if isinstance(value, bool) and "bool" not in kinds:
-            raise ValueError("true and false are no value for this setting")
-        if isinstance(value, str | Path) and ("\0" in str(value) or len(str(value)) > MAX_TEXT):
-            raise ValueError(f"the text holds a NUL character, or more than {MAX_TEXT:,} characters")
-        return value
-
-
-class StoreSettings(_Section):
+class StoreSettings(Section):
     """Where the documents are kept: a file, or the address of a database (postgres://...)."""
 
     path: Annotated[Place, INSIDE, PlainSerializer(str)] = Path(".equipoise/index.db")
@@ -87,7 +62,7 @@ class StoreSettings(_Section):
         return value
 
 
-class RetrievalSettings(_Section):
+class RetrievalSettings(Section):
     """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept.
 
     `encoder`: `minilm`, `bge-small`, `mpnet`, `multilingual`, `hf/NAME`; "auto": the one an index was built with,
@@ -104,7 +79,7 @@ class RetrievalSettings(_Section):
     exact: bool = False
 
 
-class FilterSettings(_Section):
+class FilterSettings(Section):
     """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
 
     `name` "auto": the best filter, for untrusted documents; others come with other packages. `nli`, `nli_pairs`,
@@ -133,7 +108,7 @@ class FilterSettings(_Section):
     per_document: int = Field(default=100, ge=1, le=100)
 
 
-class TrustSettings(_Section):
+class TrustSettings(Section):
     """What untrusted documents, which anybody may have written, can do to an answer.
 
     `mode` "trusted-first": where trusted documents answer, the answer is made from them alone; elsewhere the untrusted
@@ -149,7 +124,7 @@ class TrustSettings(_Section):
     hold: Literal["uploads", "always", "never"] = "uploads"
 
 
-class HighlightSettings(_Section):
+class HighlightSettings(Section):
     """Which highlighter, and the canonical form of what it picks.
 
     `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: the
@@ -169,7 +144,7 @@ class HighlightSettings(_Section):
     qa_model: Annotated[str, WHERE_TO] = "deepset/deberta-v3-base-squad2"
 
 
-class SummarizeSettings(_Section):
+class SummarizeSettings(Section):
     """Which summarizer, when it is asked, and how many questions it may guess (the paper's reference: 5 to 10).
 
     `when` "long": quotes of one or two short sentences are the answer as they are. `guesses` None: 5 where a monitor
@@ -183,7 +158,7 @@ class SummarizeSettings(_Section):
     context: Literal["none", "passage"] = "none"
 
 
-class QuestionSettings(_Section):
+class QuestionSettings(Section):
     """Whether the questions of one message are answered apart, and how many of them.
 
     `spelling`: a word that neither the documents have nor English is read as the word of the documents it is near to.
@@ -198,13 +173,13 @@ class QuestionSettings(_Section):
     contact: Annotated[str, WHERE_TO] = Field(default="", max_length=500)
 
 
-class MonitorSettings(_Section):
+class MonitorSettings(Section):
     """Refuse when no guessed question is as near to the question as this cosine (None: off)."""
 
     min_similarity: float | None = Field(default=None, ge=-1, le=1)
 
 
-class ModelSettings(_Section):
+class ModelSettings(Section):
     """The language model: `none`, `auto`, `local[/NAME]`, `openai/NAME`, `azure/DEPLOYMENT`.
 
     `api_key` is for `base_url`; without one, for the endpoint that OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT names.
@@ -237,7 +212,7 @@ class ModelSettings(_Section):
         return self
 
 
-class ServeSettings(_Section):
+class ServeSettings(Section):
     """What `equipoise serve` allows. Times are in seconds, sizes in bytes.
 
     `answers` questions are answered at a time in each process, and `queue` more wait for at most `wait`; one may take
@@ -283,7 +258,7 @@ class ServeSettings(_Section):
         return value
 
 
-class PublicSettings(_Section):
+class PublicSettings(Section):
     """Who asks without a key, and how much.
 
     `ask`: anybody may, as with `serve --public`; whatever only admins do then needs a key on this machine, too.
@@ -329,7 +304,7 @@ class PublicSettings(_Section):
         return value or None
 
 
-class PageSettings(_Section):
+class PageSettings(Section):
     """How the page and the chat on other pages look and speak.
 
     `logo` is an SVG, PNG, JPEG or WebP file. `accent` colours buttons and links, `accent_dark` where the screen is
@@ -353,7 +328,7 @@ class PageSettings(_Section):
     expert: Literal["admins", "everybody", "nobody"] = "admins"
 
 
-class Settings(_Section):
+class Settings(Section):
     """All sections."""
 
     store: StoreSettings = StoreSettings()
@@ -368,3 +343,4 @@ class Settings(_Section):
     serve: ServeSettings = ServeSettings()
     public: PublicSettings = PublicSettings()
     page: PageSettings = PageSettings()
+    sources: SourcesSettings = SourcesSettings()

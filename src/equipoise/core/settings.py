@@ -21,9 +21,9 @@ from equipoise.core import consent, guarded, tomlfile
 from equipoise.core.consent import Consent
 from equipoise.core.errors import SettingsError
 from equipoise.core.layering import Origin, Values, of_file, unpaired
+from equipoise.core.section import MAX_TEXT
 from equipoise.core.sections import (
     MAX_CONTEXT,
-    MAX_TEXT,
     FilterSettings,
     HighlightSettings,
     ModelSettings,

@@ -14,6 +14,8 @@ MAX_BYTES = 65_536
 MAX_DOTS = 200
 """In one line: tomllib keeps every beginning of a dotted key, 3.6 GB for one of 30,000 parts."""
 _FIX = "fix the file or move it away"
+SOURCES = "sources"
+"""The section that may be tables one after the other, `[[sources]]`: they are its key `listed`."""
 
 
 def read(path: Path) -> bytes | None:
@@ -52,7 +54,9 @@ def parsed(data: bytes, path: Path) -> dict[str, Any]:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise SettingsError(f"{path}: {reason}; {_FIX}") from None
     for section, values in tree.items():
-        if not isinstance(values, dict):
+        if section == SOURCES and isinstance(values, list):
+            tree[section] = {"listed": values}
+        elif not isinstance(values, dict):
             raise SettingsError(f"{path}: {short(section)} stands outside a section such as [retrieval]")
     return {f"{section}.{name}": value for section, values in tree.items() for name, value in values.items()}
 

@@ -81,9 +81,8 @@ def index(
     failed, left_out = (*walk.failed, *by.failed), (*walk.left_out, *work.roots.kept(), *spared)
     if not (lost or by.taken):
         raise CorpusError(_nothing_read([*failed, *left_out]))
-    report = by.report()
     return replace(
-        report,
+        report := by.report(),
         removed=len(lost) + report.removed,
         skipped=tuple(walk.skipped),
         failed=failed,

@@ -24,6 +24,13 @@ def of_file(path: Path, root: Path, written: bytes, given: str) -> dict[str, Sca
     return {**_of_place(path, root), **_written(path, written), **metadata.unpacked(given)}
 
 
+def of_page(address: str, root: str, given: str) -> dict[str, Scalar]:
+    """The metadata of the documents of a page at an `address` below the source `root`, but for what they say."""
+    below = address.removeprefix(root[: root.rfind("/") + 1]).partition("?")[0].partition("#")[0]
+    folder = below.rpartition("/")[0]
+    return {**metadata.told({FOLDER: folder} if folder else {}), **metadata.unpacked(given)}
+
+
 def _of_place(path: Path, root: Path) -> dict[str, Scalar]:
     folder = path.parent.relative_to(root).as_posix() if path.is_relative_to(root) and path != root else "."
     known = {TYPE: path.suffix.lower().removeprefix(".")} | ({FOLDER: folder} if folder != "." else {})

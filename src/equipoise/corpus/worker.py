@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -17,7 +18,7 @@ from typing import IO, Any, TypeVar
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
-from equipoise.corpus import frames, limits, loaders, parsed, whole
+from equipoise.corpus import frames, limits, loaders, pages, parsed, whole
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.parsed import LONGEST_FRAGMENT, ParsedDocument
 from equipoise.text import visible
@@ -29,7 +30,7 @@ LARGEST_REQUEST = 100_000
 """Bytes of the header of a request: little more than a file's name."""
 
 T = TypeVar("T")
-_Request = tuple[str, bytes, bool]
+_Request = tuple[str, bytes, dict[str, Any]]
 
 
 def main() -> None:
@@ -63,16 +64,20 @@ def _listen(stream: IO[bytes], requests: "SimpleQueue[_Request]") -> None:
         while True:
             header, length = frames.receive_header(stream, most=LARGEST_REQUEST)
             limits.apply(memory=header["memory"], seconds=header["seconds"])
-            requests.put((header["name"], frames.exactly(stream, length), header.get("whole", False)))
+            requests.put((header["name"], frames.exactly(stream, length), header))
     finally:
         os._exit(0)
 
 
-def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list[bytes]]:
-    """Header and body: the documents or, asked for it, the whole text; or why there is none."""
+def _reply(name: str, data: bytes, asked: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    """Header and body: the documents or, asked for it, the whole text, a page or a sitemap; or why there is none."""
     try:
-        if is_whole:
+        if asked.get("whole"):
             return whole.written(_guarded(Path(name), data, loaders.whole_texts))
+        if "address" in asked:
+            return _guarded(Path(name), data, lambda path, given: _page(path, given, asked))
+        if asked.get("map"):
+            return _guarded(Path(name), data, _sitemap)
         return parsed.written(_guarded(Path(name), data, _readings))
     except MemoryError:
         return {"memory": True}, []
@@ -80,11 +85,26 @@ def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list
         return {"failed": error.reason}, []
 
 
+def _page(path: Path, data: bytes, asked: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    from equipoise.corpus.loaders.sitepage import load_page  # noqa: PLC0415 - for the first page
+
+    page = load_page(path, data, asked)
+    told = asdict(page.told) | {"why": page.why}
+    own, others = ([_reading(loaded) for loaded in part] for part in (page.own, page.others))
+    return pages.written(own, others, told)
+
+
+def _sitemap(path: Path, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    from equipoise.corpus.loaders import sitemap  # noqa: PLC0415 - for the first one
+
+    return sitemap.written(*sitemap.load_sitemap(path, data))
+
+
 def _readings(path: Path, data: bytes) -> list[ParsedDocument]:
     return [_reading(loaded) for loaded in loaders.load(path, data)]
 
 
-def _guarded(path: Path, data: bytes, read: Callable[[Path, bytes], list[T]]) -> list[T]:
+def _guarded(path: Path, data: bytes, read: Callable[[Path, bytes], T]) -> T:
     """What `read` makes of a file. Raises UnreadableFile, whatever happens, and MemoryError."""
     try:
         return read(path, data)

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +20,10 @@ from typing import IO, Any, Self, TypeVar
 
 import equipoise
 from equipoise.core.errors import CorpusError, UnreadableFile
-from equipoise.corpus import frames, parsed, whole
+from equipoise.corpus import frames, pages, parsed, whole
 from equipoise.corpus.limits import Limits, limits_for
+from equipoise.corpus.loaders import sitemap
+from equipoise.corpus.pages import ParsedPage
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.whole import WholeText
 
@@ -72,6 +74,18 @@ class Readers:
         """All the text of a file, also what `read` leaves out. Raises as `read`."""
         with self._borrowed() as process:
             return process.read(source, data, {"whole": True}, whole.read)
+
+    def page(self, data: bytes, *, address: str, charset: str, selectors: Sequence[str]) -> ParsedPage:
+        """A page of a site, which lies at `address`, in the encoding that its server says; what `selectors` choose was
+        written by its readers. Raises as `read`."""
+        asked = {"address": address, "charset": charset, "selectors": list(selectors)}
+        with self._borrowed() as process:
+            return process.read("page.html", data, asked, pages.read)
+
+    def sitemap(self, source: str, data: bytes) -> tuple[list[str], list[str]]:
+        """The addresses of sitemaps and of pages in a sitemap. Raises as `read`."""
+        with self._borrowed() as process:
+            return process.read(source, data, {"map": True}, sitemap.read)
 
     @contextmanager
     def _borrowed(self) -> "Iterator[_Process]":

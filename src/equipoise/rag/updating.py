@@ -11,6 +11,7 @@ import platformdirs
 from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.metadata import Scalar
+from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.embedding_reuse import ReusingEncoder
@@ -19,6 +20,8 @@ from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import shown
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
+from equipoise.corpus.sources.memory import ENDING
+from equipoise.corpus.sources.opening import address_of, sync_site
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.impersonation import lookalikes
@@ -53,6 +56,25 @@ def update(
             progress=progress,
             judge=judge,
         )
+        return replace(report, alike=lookalikes(report.strangers, store))
+
+
+def update_source(
+    path: Place,
+    chosen: SourceSettings,
+    *,
+    metadata: Mapping[str, Scalar] | None = None,
+    gone: Gone = Gone.MIRROR,
+    progress: Progress | None = None,
+    judge: Judge | None = None,
+    encoder: str = build.AUTO,
+) -> IndexReport:
+    """Bring the index at `path` up to date with a site; see `corpus.sources.opening.sync_site`."""
+    address_of(chosen)
+    build.encoder(encoder)  # what cannot be used leaves no file behind
+    with _no_empty_store(path), Store.open(path, create=True) as store:
+        made = build.encoder(encoder, store)
+        report = sync_site(chosen, store, made, metadata=metadata, gone=gone, progress=progress, judge=judge)
         return replace(report, alike=lookalikes(report.strangers, store))
 
 
@@ -107,7 +129,8 @@ def _no_empty_store(path: Place) -> Iterator[None]:
         if not there and isinstance(path, Path):
             with Store.open(path) as store:
                 empty = not store.counts().documents
-            for ending in ("", "-wal", "-shm") if empty else ():
+            beside = [f"{name}{ending}" for name in ("", ENDING) for ending in ("", "-wal", "-shm")]
+            for ending in beside if empty else ():
                 Path(f"{path}{ending}").unlink(missing_ok=True)
             if empty and folder:
                 with suppress(OSError):

@@ -20,7 +20,18 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.source import SOURCES
 from equipoise.corpus.whole import WholeText
 
-__all__ = ["DOCUMENTS", "VERSION", "LoadedDocument", "Loader", "check_type", "kind_of", "load", "whole_texts"]
+__all__ = [
+    "DOCUMENTS",
+    "VERSION",
+    "LoadedDocument",
+    "Loader",
+    "check_type",
+    "kind_of",
+    "load",
+    "seen",
+    "unzipped",
+    "whole_texts",
+]
 
 VERSION = 4
 """Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
@@ -109,11 +120,17 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     `path` chooses the loader by its suffix and names the file in errors. Raises UnreadableFile.
     """
     check_type(path)
-    path, data = _inner(path), _unzipped(path, data)
+    path, data = _inner(path), unzipped(path, data)
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
     guessed = _guessed(path, data)
-    documents = [replace(_seen(document), encoding=guessed) for document in _loader(path)(path, data)]
+    return seen(path, [replace(document, encoding=guessed) for document in _loader(path)(path, data)])
+
+
+def seen(path: Path, loaded: list[LoadedDocument]) -> list[LoadedDocument]:
+    """Those of the documents of a file that have text which a reader sees, cleaned. Raises UnreadableFile where none
+    has."""
+    documents = [_seen(document) for document in loaded]
     readable = [document for document in documents if document.text.strip()]
     if not readable:
         hidden = sum(document.hidden for document in documents)
@@ -128,7 +145,7 @@ def whole_texts(path: Path, data: bytes) -> list[WholeText]:
     """All the text of a file, also what `load` leaves out. Raises UnreadableFile."""
     check_type(path)
     whole = import_module(f"{__name__}.whole")
-    texts: list[WholeText] = whole.whole_texts(_inner(path), _unzipped(path, data))
+    texts: list[WholeText] = whole.whole_texts(_inner(path), unzipped(path, data))
     return texts
 
 
@@ -137,7 +154,7 @@ def _inner(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == _ZIPPED else path
 
 
-def _unzipped(path: Path, data: bytes) -> bytes:
+def unzipped(path: Path, data: bytes) -> bytes:
     """What is in a compressed file (RFC 1952), no more than it is worth. Raises UnreadableFile."""
     if path.suffix.lower() != _ZIPPED:
         return data

@@ -74,12 +74,17 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
     return title or page.heading
 
 
+def is_known(codec: str) -> bool:
+    """Whether a codec of this name is one that browsers know."""
+    return codec.startswith(_CHARSETS)
+
+
 def decode_page(path: Path, data: bytes) -> str:
     """By the page's own <meta charset> where it holds and is one that browsers know, else as any text file."""
     if match := _CHARSET.search(data[:_SNIFFED]):
         try:
             codec = codecs.lookup(match.group(1).decode("ascii"))
-            if codec.name.startswith(_CHARSETS):
+            if is_known(codec.name):
                 return data.decode(codec.name)
         except (LookupError, UnicodeError):
             pass

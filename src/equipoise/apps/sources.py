@@ -1,0 +1,150 @@
+"""`equipoise sources`: the sites that the index is kept up to date with."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.indexing import PARTLY_FAILED, counted, held, sync_into
+from equipoise.apps.options import StoreOption, group
+from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json
+from equipoise.core import settings as layers
+from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.settings import Settings
+from equipoise.core.source_settings import SourceSettings
+from equipoise.corpus.roots import Gone
+from equipoise.corpus.sources.addresses import given
+from equipoise.corpus.sources.memory import Memory, Run
+from equipoise.corpus.sources.opening import address_of, remembered
+from equipoise.corpus.sources.source import COMMENTS
+from equipoise.corpus.store import Store
+
+app = group("Sites that the index is kept up to date with: list, sync, remove.")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A source: how it is read, and its last run, None before the first."""
+
+    address: str
+    chosen: SourceSettings
+    run: Run | None
+    is_listed: bool
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its time has come; one without `every` is never due."""
+        seconds = self.chosen.seconds
+        return seconds > 0 and (self.run is None or time.time() >= self.run.began + seconds)
+
+
+@app.command("list")
+def listing(
+    store: StoreOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Every source of the settings and of the index: its trust, documents, last run and what went wrong."""
+    chosen = layers.load({"store.path": store}).settings
+    rows = [_row(one, chosen) for one in known(chosen)]
+    if as_json:
+        print_json({"sources": rows})
+    elif rows:
+        heads = ("address", "trust", "every", "pages", "with comments", "read", "error")
+        Terminal().table(
+            heads, [tuple(one_line(str(row[head.split()[-1]])) for head in heads) for row in rows]
+        )
+    else:
+        Terminal().print("There is no source: equipoise index https://..., or [[sources]] in the settings.")
+
+
+@app.command("sync")
+def sync(
+    addresses: Annotated[
+        list[str] | None, typer.Argument(metavar="[ADDRESS]...", help="All without one.")
+    ] = None,
+    due: Annotated[bool, typer.Option("--due", help="Only those whose `every` has passed.")] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Drop the pages of a site that seems to have lost nearly all, too."),
+    ] = False,
+    store: StoreOption = None,
+) -> None:
+    """Bring the index up to date with its sources; one that fails does not keep the others from it."""
+    chosen = layers.load({"store.path": store}).settings
+    wanted = _named(addresses or (), known(chosen))
+    is_failed = False
+    for one in wanted:
+        if due and not one.is_due:
+            continue
+        try:
+            report = sync_into(one.chosen, chosen, Gone.DROP if prune else Gone.MIRROR)
+        except EquipoiseError as error:
+            complain("not read:", f"{one.address}: {error}")
+            is_failed = True
+            continue
+        is_failed = is_failed or bool(report.failed)
+        Terminal().print(f"{one.address}: {held(report)} (pages: {', '.join(counted(report)) or 'none'})")
+    if is_failed:
+        raise typer.Exit(PARTLY_FAILED)
+
+
+@app.command("remove")
+def remove(address: Annotated[str, typer.Argument(metavar="ADDRESS")], store: StoreOption = None) -> None:
+    """Take all documents of a source out of the index, and forget it; one of the settings stays there."""
+    chosen = layers.load({"store.path": store}).settings
+    root = str(given(address))
+    with Store.open(chosen.store.path) as opened:
+        keys = [key for key, record in opened.files().items() if record.root == root]
+        for key in keys:
+            opened.drop_file(key)
+    with Memory(chosen.store.path) as memory:
+        memory.drop(root)
+    Terminal().print(f"{number_of(len(keys), 'document')} removed")
+
+
+def known(chosen: Settings) -> list[Known]:
+    """The sources of the settings, then those that were only indexed."""
+    with Memory(chosen.store.path, create=False) as memory:
+        before = {address: (run, how) for address, run, how in remembered(memory)}
+    listed = [
+        Known(address_of(one), one, before.get(address_of(one), (None, None))[0], is_listed=True)
+        for one in chosen.sources.listed
+    ]
+    there = {one.address for one in listed}
+    return listed + [
+        Known(address, how, run, is_listed=False)
+        for address, (run, how) in before.items()
+        if address not in there and how is not None
+    ]
+
+
+def _named(addresses: Sequence[str], every: Sequence[Known]) -> list[Known]:
+    roots = [str(given(one)) for one in addresses]
+    if unknown := [one for one in roots if one not in {source.address for source in every}]:
+        raise InputError(f"{unknown[0]} is no source here: equipoise index {unknown[0]}")
+    return [one for one in every if not roots or one.address in roots]
+
+
+def _row(one: Known, chosen: Settings) -> dict[str, object]:
+    keys: list[str] = []
+    try:
+        with Store.open(chosen.store.path, read_only=True) as opened:
+            keys = [key for key, record in opened.files().items() if record.root == one.address]
+    except EquipoiseError as error:  # there is none yet
+        if one.run is not None and not one.run.error:
+            complain("the index cannot be read:", str(error))
+    comments = sum(key.endswith(COMMENTS) for key in keys)
+    began = datetime.fromtimestamp(one.run.began, UTC).isoformat(timespec="seconds") if one.run else ""
+    return {
+        "address": one.address,
+        "trust": one.chosen.trust,
+        "every": one.chosen.every,
+        "pages": len(keys) - comments,
+        "comments": comments,
+        "read": began,
+        "error": one.run.error if one.run else "",
+        "in_settings": one.is_listed,
+    }

@@ -1,0 +1,1 @@
+"""Where documents live that are no files: sites."""

@@ -1,0 +1,226 @@
+"""Asks one site for its pages: politely, within bounds of size and time, and nobody else.
+
+No other host is ever asked: a redirect is an answer, and whoever asked decides whether it stays on the site.
+"""
+
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from importlib import metadata
+from typing import Self
+
+import httpcore2
+
+from equipoise.core.errors import CorpusError
+from equipoise.corpus.sources.addresses import PORTS, Address, parsed
+from equipoise.corpus.sources.guard import Allowed, Forbidden, Guarded, Resolver, system_resolver
+
+AGENT = "equipoise"
+"""What robots.txt may call this program."""
+MOST_BYTES = 50_000_000
+"""Of one answer, unpacked."""
+MOST_HOPS = 5
+MOST_TRIES = 3
+LONGEST_WAIT_S = 60.0
+"""That a server may ask for between two requests."""
+TIMEOUT_S = 60.0
+"""For one answer, from the first byte asked to the last one read."""
+STEP_S = 20.0
+"""For each step of it."""
+_BUSY = frozenset({429, 503})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KEPT = frozenset({b"content-type", b"etag", b"last-modified", b"x-robots-tag", b"location", b"retry-after"})
+_LONGEST_HEADER = 2_000
+
+
+class Unanswered(CorpusError):
+    """No answer, or none that can be used; another try may bring one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer: from where it came at last, its status, the headers that count, and its bytes."""
+
+    address: Address
+    status: int
+    headers: Mapping[str, str]
+    data: bytes = b""
+
+    @property
+    def leads_to(self) -> Address | None:
+        """Where a redirect leads; None where that is no address."""
+        return parsed(self.headers.get("location", ""), self.address)
+
+    @property
+    def kind(self) -> str:
+        """The media type, in lower case."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def charset(self) -> str:
+        """The encoding that the server says, "" where it says none."""
+        _, _, said = self.headers.get("content-type", "").lower().partition("charset=")
+        return said.partition(";")[0].strip().strip("\"'")[:40]
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """One polite client of the site at `start`; close it, or use it in a `with` block.
+
+    Between two requests `delay` seconds pass. `authorization` is sent to the origin of `start` and to no other.
+    """
+
+    start: Address
+    allowed: Allowed = field(default_factory=Allowed)
+    authorization: str = ""
+    resolve: Resolver = system_resolver
+    sleep: Callable[[float], None] = time.sleep
+    delay: float = 0.0
+    requests: int = 0
+    most: int = field(default_factory=lambda: MOST_BYTES)
+    timeout: float = TIMEOUT_S
+    _backend: Guarded = field(init=False)
+    _pool: httpcore2.ConnectionPool = field(init=False)
+    _last: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._backend = Guarded(self.allowed, self.resolve)
+        self._pool = httpcore2.ConnectionPool(max_connections=2, network_backend=self._backend)
+
+    def get(self, address: Address, known: Mapping[str, str] | None = None) -> Fetched:
+        """The answer for an address; 304 where the page is as `known` (ETag, Last-Modified) says. No redirect is
+        followed. Raises Unanswered, and Forbidden where the host may not be asked."""
+        if address.host != self.start.host:
+            raise Forbidden(f"{address.host} is not {self.start.host}: nothing was asked")
+        return self._polite(address, known or {})
+
+    def follow(self, address: Address) -> Fetched:
+        """As `get`, with redirects followed that stay with the origin. Raises Unanswered, Forbidden."""
+        here = address
+        for _ in range(MOST_HOPS):
+            answer = self.get(here)
+            if answer.status not in REDIRECTS:
+                return answer
+            there = answer.leads_to
+            if there is None or there.origin != here.origin:
+                raise Unanswered(f"it leads away, to {answer.headers.get('location', '')[:200]}")
+            here = there
+        raise Unanswered(f"it leads on more than {MOST_HOPS} times")
+
+    def _polite(self, address: Address, known: Mapping[str, str]) -> Fetched:
+        """One answer; a server that says when it wants to be asked again is asked then."""
+        for tries in range(1, MOST_TRIES + 1):
+            self._pause()
+            answer = self._once(address, known)
+            if answer.status not in _BUSY or tries == MOST_TRIES:
+                return answer
+            self.sleep(_wait(answer.headers.get("retry-after", ""), tries))
+        raise Unanswered("the server is busy")
+
+    def _pause(self) -> None:
+        left = self._last + self.delay - time.monotonic() if self._last else 0.0
+        if left > 0:
+            self.sleep(left)
+        self._last = time.monotonic()
+
+    def _once(self, address: Address, known: Mapping[str, str]) -> Fetched:
+        self.requests += 1
+        self._backend.clock.ends = time.monotonic() + self.timeout
+        try:
+            with self._pool.stream(
+                "GET",
+                str(address).encode("ascii"),
+                headers=self._headers(address, known),
+                extensions={"timeout": dict.fromkeys(("connect", "read", "write", "pool"), STEP_S)},
+            ) as response:
+                headers = {
+                    name.lower().decode("ascii", "replace"): value.decode("latin-1")[:_LONGEST_HEADER]
+                    for name, value in response.headers
+                    if name.lower() in _KEPT
+                }
+                taken = response.status == 200
+                data = self._body(response) if taken else b""
+                if not taken:
+                    self._drain(response)
+                return Fetched(address, response.status, headers, data)
+        except httpcore2.TimeoutException as error:
+            raise Unanswered("it took too long to answer") from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            raise Unanswered(f"it does not answer ({error or type(error).__name__})") from error
+
+    def _headers(self, address: Address, known: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        said = {
+            "Host": host if address.port == PORTS[address.scheme] else f"{host}:{address.port}",
+            "User-Agent": user_agent(),
+            "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.5",
+            "Accept-Encoding": "gzip",
+        }
+        if etag := known.get("etag"):
+            said["If-None-Match"] = etag
+        if since := known.get("last-modified"):
+            said["If-Modified-Since"] = since
+        if self.authorization and address.origin == self.start.origin:
+            said["Authorization"] = self.authorization
+        return [(name.encode(), value.encode("latin-1", "ignore")) for name, value in said.items()]
+
+    def _body(self, response: httpcore2.Response) -> bytes:
+        packed = {name.lower(): value.lower() for name, value in response.headers}
+        coding = packed.get(b"content-encoding", b"identity").strip() or b"identity"
+        if coding not in {b"identity", b"gzip", b"x-gzip"}:
+            raise Unanswered(
+                f"it is packed in a way that was not asked for ({coding[:40].decode('latin-1')})"
+            )
+        unpack = zlib.decompressobj(wbits=31) if coding != b"identity" else None
+        body = bytearray()
+        try:
+            for piece in response.iter_stream():
+                body += unpack.decompress(piece, self.most + 1 - len(body)) if unpack else piece
+                if len(body) > self.most:
+                    raise Unanswered(f"it is larger than {self.most:,} bytes")
+        except zlib.error as error:
+            raise Unanswered("it is not packed as it says") from error
+        if unpack and not unpack.eof:
+            raise Unanswered("it is cut short")
+        return bytes(body)
+
+    @staticmethod
+    def _drain(response: httpcore2.Response, most: int = 100_000) -> None:
+        """Read a short body, so that the connection serves the next request."""
+        for piece in response.iter_stream():
+            most -= len(piece)
+            if most < 0:
+                return
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def user_agent() -> str:
+    """One name for all requests."""
+    return f"{AGENT}/{metadata.version('equipoise')}"
+
+
+def _wait(said: str, tries: int) -> float:
+    """Seconds until the next try. Raises Unanswered where the server wants more than there is patience for."""
+    if said.isdecimal():
+        seconds = float(said[:9])
+    elif said:
+        try:
+            seconds = max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        except (ValueError, TypeError):
+            seconds = float(tries)
+    else:
+        seconds = float(tries)
+    if seconds > LONGEST_WAIT_S:
+        raise Unanswered(f"the server wants to be asked again in {seconds:,.0f} seconds")
+    return seconds
