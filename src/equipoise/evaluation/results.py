@@ -32,7 +32,7 @@ class Lines:
         self.path = path
         self._fields = tuple(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        _drop_half_line(path)
+        drop_half_line(path)
         self._rows = {self.key_of(row): row for row in read_rows(path, self._fields)}
         self._file = path.open("ab")
 
@@ -131,7 +131,7 @@ def grouped(rows: Iterable[Member], names: Callable[[Member], Group]) -> dict[Gr
     return groups
 
 
-def _drop_half_line(path: Path) -> None:
+def drop_half_line(path: Path) -> None:
     """Cut off what stands after the last line end."""
     if not path.exists():
         return

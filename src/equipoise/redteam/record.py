@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import InputError
+from equipoise.evaluation.results import drop_half_line
 
 HEADER, ROW, END = "header", "row", "end"
 Line = Mapping[str, Any]
@@ -96,16 +97,11 @@ def read(path: Path, *, key: bytes | None = None) -> CertifyRecord:
 
 
 def cut_half_line(path: Path) -> None:
-    """Cut half a last line off."""
-    text = _text(path)
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        beside = path.with_name(path.name + ".new")
-        try:
-            beside.write_text(whole, "utf-8", newline="\n")
-            beside.replace(path)
-        except OSError as error:
-            raise _unwritable(path, error) from error
+    """Cut half a last line off. Raises InputError where the file cannot be written."""
+    try:
+        drop_half_line(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def _check(end: Line, before: str, key: bytes, path: Path) -> None:
