@@ -32,8 +32,7 @@ from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
 from equipoise.evaluation.results import Lines, check_config, fingerprint, grouped
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.models.english import english_words
+from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag.highlighters import reading
 from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reader import read_for

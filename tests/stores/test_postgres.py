@@ -14,12 +14,12 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus import copying, nearest
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.indexing import index, prepare
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.offsets import packed
 from equipoise.corpus.postgres import migrations, rows, schema, searching, words
 from equipoise.corpus.postgres.connections import parsed
 from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered
 from equipoise.corpus.scope import SIZE
-from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from processes import ENVIRONMENT

@@ -11,8 +11,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.indexing import index
 from equipoise.corpus.spelling import corrected, meant, near, near_stems, strange, unknown
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.models.english import english_words
+from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from timing import LINEAR, growth

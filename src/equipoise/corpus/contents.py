@@ -12,9 +12,9 @@ from typing import Any
 
 from equipoise.core.types import Trust
 from equipoise.corpus.fulltext import vocabulary_of
+from equipoise.corpus.keywords import TOKENIZER
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.record_types import FileRecord, Numbered
-from equipoise.corpus.stems import TOKENIZER
 
 Row = tuple[Any, ...]
 TABLES = (

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Passage, Span, Trust
-from equipoise.corpus.keywords import LOOKED_AT, Keywords, QueryPlan, Terms
+from equipoise.corpus.keywords import LOOKED_AT, Keywords, QueryPlan, Stems, Terms
 from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import DocumentScope, SqlDialect, trust_of
 from equipoise.corpus.spelling import Correction
-from equipoise.corpus.stems import Stems
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import title
 

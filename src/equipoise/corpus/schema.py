@@ -23,9 +23,9 @@ from equipoise.core.addresses import Place
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Trust
 from equipoise.corpus.fulltext import words_of
+from equipoise.corpus.keywords import TOKENIZER
 from equipoise.corpus.places import has_working_folder
 from equipoise.corpus.record_types import Damage
-from equipoise.corpus.stems import TOKENIZER
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"

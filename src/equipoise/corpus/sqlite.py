@@ -23,13 +23,12 @@ from equipoise.core.types import Array, Trust
 from equipoise.core.where import Where
 from equipoise.corpus import contents, record_types, rows, verification
 from equipoise.corpus.fulltext import FilteredText, FullText, show_words, words_of
-from equipoise.corpus.keywords import Keywords, QueryPlan
+from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.partition import Partition
 from equipoise.corpus.record_types import Ids, Numbered, PartCounts
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.scope import SQLITE, DocumentScope
-from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import Store
 
 T = TypeVar("T")

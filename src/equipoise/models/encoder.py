@@ -6,7 +6,8 @@ And what an encoder may be able to do beyond `core.protocols.Encoder`; one that 
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -111,6 +112,19 @@ def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "bu
             f"{expected[:12]}...): {remedy}"
         )
     return content
+
+
+@cache
+def english_words() -> Mapping[str, int]:
+    """About 20,000 common words of English, those that are a token by themselves here, in lower case with their rank
+    from 0, the commonest first. Raises WeightsError."""
+    tokens = Tokenizer.from_buffer(checked(DATA, TOKENIZER)).get_vocab()
+    plain = (
+        token
+        for token in sorted(tokens, key=tokens.__getitem__)
+        if token.isascii() and token.isalpha() and len(token) > 1
+    )
+    return {word: rank for rank, word in enumerate(plain)}
 
 
 _E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])")

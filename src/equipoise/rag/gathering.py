@@ -14,8 +14,7 @@ from equipoise.core.results import Reason, Refusal, Trace
 from equipoise.core.types import Candidates, Highlights, Passage, Query, Span, Tag, Trust
 from equipoise.corpus.spelling import Correction, corrected, is_foreign, strange
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import is_multilingual
-from equipoise.models.english import english_words
+from equipoise.models.encoder import english_words, is_multilingual
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal

@@ -18,8 +18,7 @@ from equipoise.core.types import Array, Candidates, Query
 from equipoise.corpus.keywords import MOST_TERMS, terms
 from equipoise.corpus.nearest import IN_MEMORY
 from equipoise.corpus.partition import Partition
-from equipoise.models.encoder import encode_questions
-from equipoise.models.english import english_words
+from equipoise.models.encoder import encode_questions, english_words
 from equipoise.rag.retrieval import candidates
 from equipoise.rag.search import usable
 from equipoise.text.tokens import content_words

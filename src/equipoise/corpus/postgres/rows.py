@@ -12,12 +12,12 @@ from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Trust
 from equipoise.corpus import record_types
 from equipoise.corpus.contents import Row, of_documents
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.record_types import DOCUMENT, FILE, Damage, Ids, IndexEntry, Numbered
 from equipoise.corpus.scope import trust_of
-from equipoise.corpus.stems import Stems
 
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
 _AT_A_TIME = 200  # documents that are read together

@@ -19,7 +19,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Trust
 from equipoise.core.where import Where
 from equipoise.corpus import contents, postings, record_types
-from equipoise.corpus.keywords import Keywords, QueryPlan
+from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.partition import Partition
 from equipoise.corpus.postgres import migrations, rows, searching, verification
 from equipoise.corpus.postgres.connections import Link, mapped
@@ -27,7 +27,6 @@ from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import PostgresWords, words_in
 from equipoise.corpus.record_types import Counts, Ids, Numbered, PartCounts, storable
 from equipoise.corpus.scope import POSTGRES, DocumentScope
-from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import Store
 
 T = TypeVar("T")

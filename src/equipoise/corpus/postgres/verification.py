@@ -5,11 +5,11 @@ from collections import Counter
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Trust
 from equipoise.corpus import record_types
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.postgres import rows, searching, words
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.record_types import Damage
 from equipoise.corpus.scope import DocumentScope, bounds
-from equipoise.corpus.stems import Stems
 
 _ODD = (
     ("SELECT 1 FROM documents d WHERE count <> (SELECT count(*) FROM passages WHERE document = d.number)",

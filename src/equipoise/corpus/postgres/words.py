@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.core.types import Trust
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postings import Places
 from equipoise.corpus.record_types import Damage
 from equipoise.corpus.scope import POSTGRES, DocumentScope
-from equipoise.corpus.stems import Stems
 
 LONGEST = 128
 """Characters of a term that is kept. No word of a question is as long (`keywords.terms`)."""
