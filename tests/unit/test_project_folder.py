@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.apps.config import commented
 from equipoise.core import settings
 from equipoise.core.errors import SettingsError
 from equipoise.core.settings import Settings
-from equipoise.core.template import commented
 
 KEYS = settings.keys()
 

@@ -1,7 +1,10 @@
 """`equipoise config`: what is set and where, and the user's consent to a folder's settings file."""
 
+import inspect
+import json
 import os
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 from equipoise.apps.options import PathArgument, group
@@ -9,8 +12,7 @@ from equipoise.apps.terminal import Terminal, one_line, styled
 from equipoise.core import consent, settings
 from equipoise.core.errors import SettingsError
 from equipoise.core.guarded import without_password
-from equipoise.core.settings import Layered, ProjectFile
-from equipoise.core.template import commented
+from equipoise.core.settings import Layered, ProjectFile, Settings
 
 app = group("Settings, and which folders may say where to.")
 
@@ -27,6 +29,9 @@ NAMES = {
     "environment": "environment: ",
     "flag": "option",
 }
+WIDTH = 100
+HEAD = """Settings of equipoise for this folder and the folders below it. A line counts without its mark.
+`equipoise config show` lists what is set and where; docs/settings.md says what each key does."""
 
 WhichFile = Annotated[
     Path, PathArgument(help="A folder, or the equipoise.toml in it. Default: the current folder.")
@@ -111,3 +116,26 @@ def _variables() -> list[tuple[str, str, str]]:
         for name, value, about in rows
         if value
     ]
+
+
+def commented() -> str:
+    """A settings file to begin with: every key with its default, commented out. Without the marks it sets every
+    default; keys that are not set by default have no value."""
+    lines = [f"# {line}" for line in HEAD.splitlines()]
+    for name, info in Settings.model_fields.items():
+        section = info.default
+        lines += ["", f"[{name}]", *_about(type(section).__doc__ or "")]
+        lines += [_line(key, getattr(section, key)) for key in type(section).model_fields]
+    return "\n".join(lines) + "\n"
+
+
+def _about(doc: str) -> list[str]:
+    text = " ".join(inspect.cleandoc(doc).split())
+    return [f"## {line}" for line in wrap(text, WIDTH)]
+
+
+def _line(key: str, value: object) -> str:
+    if value is None:
+        return f"## {key} is not set"
+    plain = value if isinstance(value, bool | int | float | tuple) else str(value)
+    return f"# {key} = {json.dumps(plain)}"
