@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from equipoise import Library
 from equipoise.core import settings
-from equipoise.core.errors import SettingsError
+from equipoise.core.errors import CorpusError, InputError, SettingsError
 from equipoise.core.source_settings import SourceSettings
 from site_server import serving
 
@@ -32,6 +33,17 @@ def test_one_command_and_an_answer(run, address):
     assert code == 0 and "3 documents" in out and "(pages: 3 added)" in out
     code, out, _ = run("ask", "When are refunds paid?")
     assert "Refunds are paid within 14 days." in out and "never" not in out and f"{address}refunds" in out
+
+
+def test_the_same_from_python(address, tmp_path):
+    chosen = SourceSettings(address=address, allow=("localhost",))
+    with Library.create(tmp_path / "index.db") as library:
+        assert library.sync(chosen, metadata={"team": "shop"}).added == 3
+        assert library.sync(chosen, gone="keep").unchanged == 3
+        with pytest.raises(CorpusError, match="localhost is at"):
+            library.sync(address)
+        with pytest.raises(InputError, match="no address"):
+            library.sync("shop")
 
 
 def test_a_site_of_ones_own_network_needs_its_name(run, address):

@@ -23,7 +23,6 @@ from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.sources.addresses import given
-from equipoise.corpus.sources.opening import address_of
 from equipoise.rag import updating
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def watch(
 
 def asked(address: str, trust: Trust | None, allow: Sequence[str], chosen: Settings) -> SourceSettings:
     """The site at an address: as the settings have it, else with these options. Raises InputError."""
-    known = [one for one in chosen.sources.listed if address_of(one) == str(given(address))]
+    known = [one for one in chosen.sources.listed if given(one.address) == given(address)]
     more = ({"trust": trust.value} if trust else {}) | ({"allow": tuple(allow)} if allow else {})
     if known:
         return known[0].model_copy(update=more)

@@ -16,6 +16,7 @@ from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
+from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Candidates, Document, Flag, Query, Trust
 from equipoise.core.where import Given, as_where
 from equipoise.corpus import catalogue
@@ -24,6 +25,7 @@ from equipoise.corpus.naming import document_id
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
+from equipoise.corpus.sources.addresses import given
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.calls import Call, CallFields, Calls
@@ -165,6 +167,33 @@ class Library:
             self.components.encoder,
             trust=chosen,
             author=by,
+            metadata=metadata,
+            gone=way,
+            progress=progress,
+            judge=judge,
+        )
+        return replace(report, alike=lookalikes(report.strangers, self.store))
+
+    def sync(
+        self,
+        site: str | SourceSettings,
+        *,
+        metadata: Mapping[str, Scalar] | None = None,
+        gone: Gone | str = Gone.MIRROR,
+        progress: Progress | None = None,
+        judge: Judge | None = None,
+    ) -> IndexReport:
+        """Bring an index that was opened with `create` up to date with a site: its address, or with more to say of it
+        (`core.source_settings`). Raises InputError, CorpusError where the site does not answer, StoreError, ModelError.
+        """
+        from equipoise.corpus.sources.opening import sync_site  # noqa: PLC0415 - its HTTP client, for sites alone
+
+        chosen = site if isinstance(site, SourceSettings) else SourceSettings(address=str(given(site)))
+        way = _one(Gone, gone, "way with pages that are gone")
+        report = sync_site(
+            chosen,
+            self.store,
+            self.components.encoder,
             metadata=metadata,
             gone=way,
             progress=progress,

@@ -20,8 +20,8 @@ from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import shown
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
+from equipoise.corpus.sources.addresses import given
 from equipoise.corpus.sources.memory import ENDING
-from equipoise.corpus.sources.opening import address_of, sync_site
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.impersonation import lookalikes
@@ -70,7 +70,9 @@ def update_source(
     encoder: str = build.AUTO,
 ) -> IndexReport:
     """Bring the index at `path` up to date with a site; see `corpus.sources.opening.sync_site`."""
-    address_of(chosen)
+    from equipoise.corpus.sources.opening import sync_site  # noqa: PLC0415 - its HTTP client, for sites alone
+
+    given(chosen.address)
     build.encoder(encoder)  # what cannot be used leaves no file behind
     with _no_empty_store(path), Store.open(path, create=True) as store:
         made = build.encoder(encoder, store)
