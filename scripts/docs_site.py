@@ -17,8 +17,7 @@ from typing import Any
 import typer
 
 import equipoise
-from equipoise.apps import cli
-from equipoise.core import template
+from equipoise.apps import cli, config
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "docs"
@@ -76,7 +75,7 @@ def pages() -> dict[str, str]:
 
 def made() -> dict[str, str]:
     """The pages that are made from the code."""
-    file = f"{SETTINGS}\n```toml\n{template.commented()}```\n"
+    file = f"{SETTINGS}\n```toml\n{config.commented()}```\n"
     commands = "\n".join([COMMANDS, *_commands(typer.main.get_command(cli.app), "equipoise")])
     names = [*FIRST, *(name for name in equipoise.__all__ if name not in FIRST)]
     library = "\n".join([LIBRARY, *(f"::: equipoise.{name}\n" for name in names), ERRORS])
