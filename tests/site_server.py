@@ -72,7 +72,9 @@ class Site:
     def settings(self, **more):
         return SourceSettings(**{"address": self.address, "allow": (HOST,)} | more)
 
-    def sync(self, store, encoder, *, gone=None, metadata=None, judge=None, resolve=None, **more):
+    def sync(
+        self, store, encoder, *, gone=None, metadata=None, judge=None, resolve=None, progress=None, **more
+    ):
         """Bring a store up to date with the site."""
         given = {"gone": gone} if gone else {}
         return sync_site(
@@ -81,6 +83,7 @@ class Site:
             encoder,
             metadata=metadata,
             judge=judge,
+            progress=progress,
             resolve=resolve or resolver,
             **given,
         )
@@ -107,6 +110,7 @@ def serving():
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # head and body are two writes
 
         def do_GET(self):
             site.asked.append(self.path)

@@ -47,6 +47,7 @@ NOT_MARKED = {
     '<div itemprop="mainEntity" itemscope itemtype="https://schema.org/Question">'
     '<div itemprop="acceptedAnswer" itemscope itemtype="https://schema.org/Answer"><p>{}</p></div></div></div>',
     "an answer by its name alone": '<div class="question">How?</div><div class="answer"><p>{}</p></div>',
+    "a heading": '<h2 id="comments">Comments</h2><span id="reviews"></span><p>{}</p>',
     "code": '<p>{}</p><pre><code><span class="comment"># a note</span> x = 1</code></pre>',
     "a body that has them": '</head><body class="comments comments-open"><p>{}</p>',
 }

@@ -34,6 +34,9 @@ _ONE = re.compile(r"(?:comment|review|reply|li-comment|div-comment)(?:-\d+)?|ans
 _BLOCKS = frozenset(
     {"article", "aside", "blockquote", "dd", "details", "div", "dl", "li", "ol", "section", "ul"}
 )
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "a"})
+_MARKS = frozenset({"a", "span"})
+"""What may bear an id that only names the place: a chapter about comments."""
 _NEVER = frozenset({"html", "body", "main", "head"})
 _AROUND_A_LINK = ("li", "article", "section", "blockquote", "dd", "td", "div", "p")
 _LEAST = 12
@@ -92,7 +95,11 @@ def _stands_in(node: LexborNode, kind: str) -> bool:
 
 
 def _is_named_so(node: LexborNode) -> bool:
-    names = {*_words(node, "class"), (node.attributes.get("id") or "").lower()}
+    if node.tag in _HEADINGS:
+        return False
+    names = {*_words(node, "class")}
+    if node.tag not in _MARKS:
+        names.add((node.attributes.get("id") or "").lower())
     if names & _NAMES:
         return True
     return node.tag in _BLOCKS and any(_ONE.fullmatch(name) for name in names)

@@ -65,6 +65,11 @@ class Fetched:
         return said.partition(";")[0].strip().strip("\"'")[:40]
 
 
+def user_agent() -> str:
+    """One name for all requests."""
+    return f"{AGENT}/{metadata.version('equipoise')}"
+
+
 @dataclass(slots=True)
 class Fetcher:
     """One polite client of the site at `start`; close it, or use it in a `with` block.
@@ -84,6 +89,7 @@ class Fetcher:
     _backend: Guarded = field(init=False)
     _pool: httpcore2.ConnectionPool = field(init=False)
     _last: float = 0.0
+    _agent: str = field(default_factory=user_agent)
 
     def __post_init__(self) -> None:
         self._backend = Guarded(self.allowed, self.resolve)
@@ -154,7 +160,7 @@ class Fetcher:
         host = f"[{address.host}]" if ":" in address.host else address.host
         said = {
             "Host": host if address.port == PORTS[address.scheme] else f"{host}:{address.port}",
-            "User-Agent": user_agent(),
+            "User-Agent": self._agent,
             "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.5",
             "Accept-Encoding": "gzip",
         }
@@ -203,11 +209,6 @@ class Fetcher:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def user_agent() -> str:
-    """One name for all requests."""
-    return f"{AGENT}/{metadata.version('equipoise')}"
 
 
 def _wait(said: str, tries: int) -> float:

@@ -266,12 +266,17 @@ class Site:
         self._follow(read.links, depth)
         if self._is_no_document(answer, read, depth, is_alias=is_alias):
             return
-        original = Original(page, f"page{suffix}", lambda: answer.data)
-        parts = [
-            Part(read.own, original, len(answer.data)),
-            Part(read.others, original, len(answer.data), COMMENTS),
+        whose = ((read.own, ""), (read.others, COMMENTS))
+        self._parts = [
+            Part(
+                readings,
+                Original(page + ending, f"page{suffix}", lambda: answer.data),
+                len(answer.data),
+                ending,
+            )
+            for readings, ending in whose
+            if readings
         ]
-        self._parts = [part for part in parts if part.readings]
         mark = _fingerprint(read.own, read.others)
         self._met.add(page)
         etag, modified = (_plain(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
