@@ -24,6 +24,7 @@ TESTS = Path(__file__).resolve().parent / "tests"
 SHIPPED = TESTS / "fixtures"
 REAL = Path(os.environ.get("EQUIPOISE_SHARED_DATA", TESTS.parents[1] / "shared" / "data"))
 _NO_SETTINGS = tempfile.TemporaryDirectory()
+os.environ["XDG_STATE_HOME"] = _NO_SETTINGS.name
 os.environ["XDG_CONFIG_HOME"] = _NO_SETTINGS.name  # the developer's own settings are not those of the tests
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(

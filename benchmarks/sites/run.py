@@ -57,7 +57,12 @@ def timed(folder: str, *command: str) -> tuple[float, str]:
     """Seconds that a command takes, and what it prints."""
     began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *command], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM, *command],
+        cwd=folder,
+        env=os.environ | {"XDG_STATE_HOME": folder},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return round(time.monotonic() - began, 1), done.stdout
 

@@ -83,6 +83,14 @@ def test_sources_are_listed_synced_and_removed(run, address, shop):
     assert "There is no source" in run("sources", "list")[1]
 
 
+def test_a_folder_of_somebody_else_brings_no_sources(run, address, monkeypatch, tmp_path):
+    """Nor the secrets that they are asked with."""
+    run("index", address, "--allow", "localhost")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another user"))
+    assert "There is no source" in run("sources", "list")[1]
+    assert run("sources", "sync", address)[0] == 2
+
+
 def test_sources_of_the_settings(run, address, monkeypatch, tmp_path):
     written = (
         f'[[sources]]\naddress = "{address}"\ntrust = "untrusted"\nevery = "1h"\nallow = ["localhost"]\n'

@@ -106,7 +106,7 @@ def remove(address: Annotated[str, typer.Argument(metavar="ADDRESS")], store: St
 
 
 def known(chosen: Settings) -> list[Known]:
-    """The sources of the settings, then those that were only indexed."""
+    """The sources of the settings, then those that were only indexed, by this user."""
     with Memory(chosen.store.path, create=False) as memory:
         before = {address: (run, how) for address, run, how in remembered(memory)}
     listed = [
@@ -117,7 +117,7 @@ def known(chosen: Settings) -> list[Known]:
     return listed + [
         Known(address, how, run, is_listed=False)
         for address, (run, how) in before.items()
-        if address not in there and how is not None
+        if address not in there and how is not None and run.how
     ]
 
 

@@ -21,7 +21,6 @@ from equipoise.corpus.places import shown
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.sources.addresses import given
-from equipoise.corpus.sources.memory import ENDING
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.impersonation import lookalikes
@@ -131,8 +130,7 @@ def _no_empty_store(path: Place) -> Iterator[None]:
         if not there and isinstance(path, Path):
             with Store.open(path) as store:
                 empty = not store.counts().documents
-            beside = [f"{name}{ending}" for name in ("", ENDING) for ending in ("", "-wal", "-shm")]
-            for ending in beside if empty else ():
+            for ending in ("", "-wal", "-shm") if empty else ():
                 Path(f"{path}{ending}").unlink(missing_ok=True)
             if empty and folder:
                 with suppress(OSError):

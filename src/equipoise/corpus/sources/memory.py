@@ -1,8 +1,10 @@
-"""What is remembered of sources between two runs, in a file beside the index: marks that save reading a page again,
-where its links led, and how the last run ended. Losing it costs one full reading, and nothing of the index."""
+"""What is remembered of sources between two runs, in the user's folder for state: marks that save reading a page again,
+where its links led, how the last run ended and by which settings. Losing it costs one full reading, and nothing of the
+index."""
 
 import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +17,6 @@ import platformdirs
 
 from equipoise.core.addresses import Place
 from equipoise.core.errors import StoreError
-
-ENDING = ".sources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Memory:
         path = _path(store)
         try:
             if create:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             where = path if create or path.exists() else ":memory:"
             self._link = sqlite3.connect(where, isolation_level=None, timeout=30)
             with self._errors():
@@ -134,11 +134,11 @@ class Memory:
 
 
 def _path(store: Place) -> Path:
-    """Beside the file of an index; for one in a database in the user's folder for data."""
-    if isinstance(store, Path):
-        return store.with_name(store.name + ENDING)
-    name = hashlib.sha256(str(store).encode()).hexdigest()[:16]
-    return Path(platformdirs.user_data_dir("equipoise", appauthor=False)) / "sources" / f"{name}.db"
+    """In the user's own folder: beside an index that came with a folder of somebody else could stand which hosts to ask
+    with which secret."""
+    place = os.path.realpath(store) if isinstance(store, Path) else str(store)
+    name = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return Path(platformdirs.user_state_dir("equipoise", appauthor=False)) / "sources" / f"{name}.db"
 
 
 def _seen(text: str) -> Seen:
