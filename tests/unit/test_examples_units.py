@@ -42,7 +42,7 @@ def test_no_short_unit_is_a_heading_a_label_or_a_line_of_contents(name):
         unit = made.text[start:end]
         row = made.block_row(start)
         kind = made.blocks[row].kind
-        leads = any(b.lead == row for b in made.blocks[row : row + 3])
+        leads = any(b.intro == row for b in made.blocks[row : row + 3])
         if len(unit.split()) < FEW:
             assert heading_text(unit) not in headings, unit
             assert any(c.isalpha() for c in unit), unit
