@@ -257,6 +257,16 @@ def test_what_is_in_the_wrong_partition_is_found_out(store, change):
         store.verify()
 
 
+def test_the_planner_knows_of_a_store_that_has_grown(store):
+    grown = [IndexEntry(Document(f"d{n}", "Ferries leave.", "a.txt"), ((0, 14),)) for n in range(500)]
+    store.add_documents(grown[:1])
+    store.optimize()
+    store.add_documents(grown[1:])
+    with store._session.bare() as link:
+        known = rows.scalar(link, "SELECT reltuples FROM pg_class WHERE oid = 'passages'::regclass")
+    assert known > 200
+
+
 def test_a_name_that_cannot_be_kept_is_refused(store):
     store.add_documents(documents(1))
     for new_id, source in (("a\0", "a.txt"), ("a", "\ud800")):
