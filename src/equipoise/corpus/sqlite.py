@@ -208,7 +208,7 @@ class SqliteStore(Store):
 class SqlitePartition(Partition):
     """See `partition.Partition`.
 
-    What is counted, remembered or approximated here is read through the condition of its `Scope`, or from the
+    What is counted, remembered or approximated here is read through the condition of its `DocumentScope`, or from the
     partition's own search index, never over the whole file.
     """
 

@@ -48,7 +48,6 @@ def insert(link: Link, stems: Stems, numbered: Numbered) -> None:
     _note(link, document.trust, count, sum(length for _, length in postings))
     if entry.vectors is not None:
         write_vectors(link, first, entry.vectors)
-    _plan_anew(link)
 
 
 def write_vectors(link: Link, first: int, vectors: Array) -> None:
@@ -160,7 +159,7 @@ def scalar(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
     return row[0]
 
 
-def _plan_anew(link: Link) -> None:
+def plan_anew(link: Link) -> None:
     """Tell the planner how many rows there are, where they have doubled since it was told last. With 1,500 documents
     that it takes for one, a filter is evaluated for each pair of rows, and a question takes 9 seconds (else 20 ms); the
     database looks by itself once a minute."""

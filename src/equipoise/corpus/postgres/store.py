@@ -183,7 +183,11 @@ class PostgresStore(Store):
             return link.execute(ask.replace("?", "%s").encode(), values).rowcount
 
     def _write(self, work: Callable[[], None], *, again: bool = True) -> None:
-        self._session.write(lambda _: work(), again=again)
+        def change(link: Link) -> None:
+            work()
+            rows.plan_anew(link)
+
+        self._session.write(change, again=again)
 
     def _width(self) -> int:
         with self._session.reading() as link:
@@ -211,8 +215,8 @@ class PostgresStore(Store):
 class PostgresPartition(Partition):
     """See `partition.Partition`.
 
-    What is counted, remembered or approximated here is read through the condition of its `Scope`, or from what is kept
-    for the partition alone (`terms`, `partitions`, its graph), never over the whole store.
+    What is counted, remembered or approximated here is read through the condition of its `DocumentScope`, or from what
+    is kept for the partition alone (`terms`, `partitions`, its graph), never over the whole store.
     """
 
     DIALECT = POSTGRES
