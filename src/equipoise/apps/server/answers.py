@@ -44,11 +44,12 @@ _CHOSEN = {
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question, however often it was asked. `question` is empty where no text is kept; `reason` and `spans` are
-    those of its newest answer, `reason` empty where that is one; `refused`, `up` and `down` count its answers."""
+    """A question, however often it was asked. `question` is null where no text is kept (`serve.trace`); `reason` and
+    `spans` are those of its newest answer, `reason` empty where that is one; `refused`, `up` and `down` count its
+    answers."""
 
     question_hash: str
-    question: str
+    question: str | None
     asked: int
     refused: int
     up: int
@@ -105,7 +106,7 @@ class Answers:
     def questions(self, view: View, days: int, most: int) -> list[AskedQuestion]:
         """The questions of the last `days`, as `view` has them in order."""
         ask = (
-            "SELECT question_hash, question, asked, refused, up, down, at, reason, spans"
+            "SELECT question_hash, nullif(question, ''), asked, refused, up, down, at, reason, spans"
             f" FROM ({_COUNTED}) {_CHOSEN[view]} LIMIT ?"
         )
         rows = self.book.rows(ask, (_at(days), most))

@@ -4,7 +4,7 @@ import asyncio
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.apps.server.access import Admin, Serving, Visitor
-from equipoise.apps.server.answers import LONGEST_COMMENT, View
+from equipoise.apps.server.answers import LONGEST_COMMENT, AskedQuestion, View
 from equipoise.apps.server.completions import REPLY
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.keys import Key, visitors
@@ -47,27 +47,11 @@ class Rated(BaseModel):
     rating: str
 
 
-class QuestionRow(BaseModel):
-    """A question, however often it was asked. `question` is null where no text is kept (`serve.trace`); `reason` and
-    `spans` are those of its newest answer, `reason` empty where that is one."""
-
-    question_hash: str
-    question: str | None
-    asked: int
-    refused: int
-    up: int
-    down: int
-    last: str
-    reason: str
-    spans: list[tuple[str, int, int]]
-    comments: list[str]
-
-
 class Questions(BaseModel):
     """Questions in the order of the view."""
 
     object: str = "list"
-    data: list[QuestionRow]
+    data: list[AskedQuestion]
 
 
 class UsageRow(BaseModel):
@@ -140,7 +124,7 @@ async def questions(
 ) -> Response:
     """Questions without an answer, those rated worst, or those asked most. With `format=csv` as a sheet."""
     found = await asyncio.to_thread(service.answers.questions, view, days, limit)
-    return _listed([asdict(one) | {"question": one.question or None} for one in found], QuestionRow, format)
+    return _listed([asdict(one) for one in found], [each.name for each in fields(AskedQuestion)], format)
 
 
 @router.get("/v1/usage", summary="What was spent", response_model=None, responses=_sheet(UsageList))
@@ -156,7 +140,7 @@ async def usage(
         UsageRow(day=day, key=key_id, name=names.get(key_id, ""), questions=asked, tokens=tokens).model_dump()
         for day, key_id, asked, tokens in await asyncio.to_thread(service.answers.spent, days)
     ]
-    return _listed(rows, UsageRow, format)
+    return _listed(rows, list(UsageRow.model_fields), format)
 
 
 @router.get("/v1/keys", summary="Who may ask", responses=errors())
@@ -186,13 +170,13 @@ def _key(service: Service, key: Key) -> KeyRow:
     )
 
 
-def _listed(rows: Sequence[dict[str, Any]], row: type[BaseModel], form: str) -> Response:
+def _listed(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -> Response:
     if form == "json":
         return JSONResponse({"object": "list", "data": rows})
     text = io.StringIO()
     sheet = csv.writer(text)
-    sheet.writerow(row.model_fields)
-    sheet.writerows([cell(one[name]) for name in row.model_fields] for one in rows)
+    sheet.writerow(columns)
+    sheet.writerows([cell(one[name]) for name in columns] for one in rows)
     attached = {"Content-Disposition": "attachment; filename=equipoise.csv"}
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=attached)
 
