@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from equipoise.corpus.sources.addresses import Scope, given, parsed
+from equipoise.corpus.sources.addresses import SiteScope, given, parsed
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_any_text_gives_none_or_one_that_stays_as_it_is(text):
 
 
 def test_what_lies_below_a_prefix():
-    scope = Scope(given("https://shop.example/docs/index.html"), exclude=("/docs/old/*", "*?print=1"))
+    scope = SiteScope(given("https://shop.example/docs/index.html"), exclude=("/docs/old/*", "*?print=1"))
     inside = ["/docs/", "/docs/a", "/docs", "/docs/x/y?z=1"]
     outside = ["/", "/documents", "/docs/old/a", "/docs/a?print=1", "/docs/a/b/a/b/a/b/"]
     assert all(scope.holds(parsed(path, scope.start)) for path in inside)
     assert not any(scope.holds(parsed(path, scope.start)) for path in outside)
-    assert Scope(given("https://shop.example/docs")).prefix == "/docs/"
-    assert Scope(given("https://shop.example/a/index.html")).prefix == "/a/"
+    assert SiteScope(given("https://shop.example/docs")).prefix == "/docs/"
+    assert SiteScope(given("https://shop.example/a/index.html")).prefix == "/a/"
     assert not scope.holds(given("http://shop.example/docs/a"))
     assert not scope.holds(given("https://www.shop.example/docs/a"))

@@ -6,7 +6,7 @@ from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.core.types import Trust
 from equipoise.corpus.files import LeftOut, Original
 from equipoise.corpus.roots import Gone
-from equipoise.corpus.sources.source import COMMENTS, Item, Part
+from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart
 from equipoise.corpus.sources.syncing import sync
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
@@ -37,7 +37,9 @@ class Texts:
         for text, ending in ((self.texts[name], ""), (self.notes.get(name), COMMENTS)):
             if text:
                 original = Original(item.address, "text.txt", text.encode)
-                made.append(Part(self.readers.read("text.txt", text.encode()), original, len(text), ending))
+                made.append(
+                    ItemPart(self.readers.read("text.txt", text.encode()), original, len(text), ending)
+                )
         return made
 
     def gone(self, known):

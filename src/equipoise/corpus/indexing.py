@@ -28,7 +28,15 @@ from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_metadata, known_roots, of_files
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
-from equipoise.corpus.writing import OPTIMIZE_FROM, Incoming, IndexProgress, Judge, Progress, Said, Writer
+from equipoise.corpus.writing import (
+    OPTIMIZE_FROM,
+    Incoming,
+    IndexProgress,
+    IndexWriter,
+    Judge,
+    Progress,
+    Said,
+)
 from equipoise.text import visible
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -69,7 +77,7 @@ def index(
     store.bind_encoder(encoder)
     before = store.counts().passages
     said = None if metadata is None else packed(checked(metadata))
-    by = Writer(store, encoder, _said(Places(store.folder)), progress or _silent, judge, most)
+    by = IndexWriter(store, encoder, _said(Places(store.folder)), progress or _silent, judge, most)
     work = _Work.begun(by, (trust, author, writer, said), walk.roots)
     work.take(walk.files)
     lost, spared = _lost(store, walk, work.places, gone)
@@ -126,7 +134,7 @@ def _silent(step: IndexProgress) -> None:
 class _Work:
     """One run of `index`: whose the files are, and who writes them."""
 
-    writer: Writer
+    writer: IndexWriter
     places: Places
     roots: Roots
     known: dict[str, FileRecord]
@@ -134,7 +142,7 @@ class _Work:
     @classmethod
     def begun(
         cls,
-        writer: Writer,
+        writer: IndexWriter,
         label: tuple[Trust, Author | None, str, str | None],
         asked: Iterable[Path],
     ) -> "_Work":

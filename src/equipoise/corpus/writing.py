@@ -1,7 +1,7 @@
 """Files and pages into the store, once they are read: what is new, changed, the same, or only said otherwise.
 
-Whatever lists and reads them (a walk through folders, a crawl of a site) hands them to a `Writer` one at a time; words
-find them from then on. `embed` makes the vectors at the end (`corpus.vectors`), which takes most of the time.
+Whatever lists and reads them (a walk through folders, a crawl of a site) hands them to an `IndexWriter` one at a time;
+words find them from then on. `embed` makes the vectors at the end (`corpus.vectors`), which takes most of the time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,7 +93,7 @@ class _Unseen:
 
 
 @dataclass(slots=True)
-class Writer:
+class IndexWriter:
     """One run over a store: what it needs, and what it has done so far."""
 
     store: Store

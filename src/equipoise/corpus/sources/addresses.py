@@ -115,7 +115,7 @@ def _query(query: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SiteScope:
     """Which addresses belong to a source: those below `start`, where one of `include`, if there are any, and none of
     `exclude` matches the path, as file names are matched (`/blog/*`)."""
 

@@ -14,7 +14,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Gone
-from equipoise.corpus.sources.addresses import Scope, given
+from equipoise.corpus.sources.addresses import SiteScope, given
 from equipoise.corpus.sources.fetching import Fetcher
 from equipoise.corpus.sources.guard import Allowed, Resolver, system_resolver
 from equipoise.corpus.sources.memory import Memory, Run
@@ -72,7 +72,7 @@ def sync_site(
 def _site(
     chosen: SourceSettings, memory: Memory, resolve: Resolver, *, is_known_anew: bool
 ) -> Iterator[Site]:
-    scope = Scope(given(chosen.address), chosen.include, chosen.exclude)
+    scope = SiteScope(given(chosen.address), chosen.include, chosen.exclude)
     allowed = Allowed(tuple(name.lower() for name in chosen.allow))
     with (
         Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher,

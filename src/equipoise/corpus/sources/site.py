@@ -16,11 +16,11 @@ from equipoise.corpus.files import LeftOut, Original
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.pages import ParsedPage
 from equipoise.corpus.parsed import ParsedDocument
-from equipoise.corpus.sources.addresses import Address, Scope, parsed
+from equipoise.corpus.sources.addresses import Address, SiteScope, parsed
 from equipoise.corpus.sources.fetching import REDIRECTS, Fetched, Fetcher, Unanswered
 from equipoise.corpus.sources.memory import Memory, Seen
 from equipoise.corpus.sources.robots import Robots, Sitemaps
-from equipoise.corpus.sources.source import COMMENTS, Item, Part
+from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 
@@ -53,7 +53,7 @@ class Site:
     """The pages of one site within a `scope`; `selectors` choose what readers wrote, and no more than `most` pages are
     asked for. `is_known_anew`: nothing that was remembered of pages holds, since they are read otherwise now."""
 
-    scope: Scope
+    scope: SiteScope
     fetcher: Fetcher
     readers: Readers
     memory: Memory
@@ -70,7 +70,7 @@ class Site:
     _missing: set[str] = field(default_factory=set)
     _canonical: dict[Address, Address] = field(default_factory=dict)
     _reasons: dict[str, list[str]] = field(default_factory=dict)
-    _parts: Sequence[Part] = ()
+    _parts: Sequence[ItemPart] = ()
     _asked: int = 0
 
     @property
@@ -126,7 +126,7 @@ class Site:
     def _runs_missing(self, page: str) -> int:
         return self._seen.get(page, Seen()).missing + 1
 
-    def read(self, item: Item) -> Sequence[Part]:
+    def read(self, item: Item) -> Sequence[ItemPart]:
         """See Source."""
         return self._parts
 
@@ -268,7 +268,7 @@ class Site:
             return
         whose = ((read.own, ""), (read.others, COMMENTS))
         self._parts = [
-            Part(
+            ItemPart(
                 readings,
                 Original(page + ending, f"page{suffix}", lambda: answer.data),
                 len(answer.data),

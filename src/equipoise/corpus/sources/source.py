@@ -2,7 +2,7 @@
 with any of them.
 
 A folder is mirrored by `corpus.indexing`, since files know what has changed without being read, and a walk knows at
-once what is gone; both hand what they have read to the same `corpus.writing.Writer`.
+once what is gone; both hand what they have read to the same `corpus.writing.IndexWriter`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ItemPart:
     """What one hand wrote in an item: `ending` stands behind the address as a name of its own. What ends in
     COMMENTS anybody may have written, whatever the source's trust."""
 
@@ -36,7 +36,7 @@ class Part:
     ending: str = ""
 
 
-class Source(Protocol):
+class DocumentSource(Protocol):
     """Where documents live: everything in it has an address that begins with a `://`."""
 
     @property
@@ -59,7 +59,7 @@ class Source(Protocol):
         nothing can be listed at all."""
         ...
 
-    def read(self, item: Item) -> Sequence[Part]:
+    def read(self, item: Item) -> Sequence[ItemPart]:
         """The documents of the item that `items` gave last."""
         ...
 

@@ -18,9 +18,9 @@ from equipoise.corpus.prefetch import Fresh, Same
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Gone
-from equipoise.corpus.sources.source import COMMENTS, Item, Source
+from equipoise.corpus.sources.source import COMMENTS, DocumentSource, Item
 from equipoise.corpus.store import Store
-from equipoise.corpus.writing import OPTIMIZE_FROM, Incoming, IndexProgress, Judge, Progress, Writer
+from equipoise.corpus.writing import OPTIMIZE_FROM, Incoming, IndexProgress, IndexWriter, Judge, Progress
 
 _LEAST, _LEFT = 10, 0.1
 """Of so many items, or more, at least this share must still be there; else nothing is taken out."""
@@ -54,8 +54,8 @@ class _Turn:
 class _Sync:
     """One run: what the index knows of the source, under which label its documents are written, and by whom."""
 
-    source: Source
-    writer: Writer
+    source: DocumentSource
+    writer: IndexWriter
     known: dict[str, FileRecord]
     label: FileRecord
 
@@ -87,7 +87,7 @@ _NOTHING = Original("", "", lambda: b"")
 
 
 def sync(
-    source: Source,
+    source: DocumentSource,
     store: Store,
     encoder: Encoder,
     *,
@@ -110,7 +110,7 @@ def sync(
     if not store.claim(claimed):
         raise CorpusError(f"{source.address} is being read by another process: wait for it")
     try:
-        writer = Writer(store, encoder, _said, progress or (lambda step: None), judge)
+        writer = IndexWriter(store, encoder, _said, progress or (lambda step: None), judge)
         said = _metadata(known, metadata)
         label = FileRecord("", "", 0, 0, trust, source.address, source.address, said)
         run = _Sync(source, writer, known, label)
@@ -158,7 +158,7 @@ def _metadata(known: Mapping[str, FileRecord], given: Mapping[str, Scalar] | Non
 
 
 def _lost(
-    source: Source, ended: Sequence[str], known: Mapping[str, FileRecord], gone: Gone
+    source: DocumentSource, ended: Sequence[str], known: Mapping[str, FileRecord], gone: Gone
 ) -> tuple[Sequence[str], list[LeftOut]]:
     """What is taken out, and why it is not where it is not."""
     if gone is Gone.KEEP or not ended:
@@ -171,7 +171,7 @@ def _lost(
     return ended, []
 
 
-def _nothing(source: Source) -> str:
+def _nothing(source: DocumentSource) -> str:
     reasons: Sequence[object] = [*source.failed, *source.left_out]
     named = "; ".join(map(str, reasons[:5]))
     return f"nothing could be read at {source.address}" + (f": {named}" if named else "")
