@@ -1,7 +1,7 @@
 """`equipoise sources`: the sites that the index is kept up to date with."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -15,11 +15,12 @@ from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.settings import Settings
 from equipoise.core.source_settings import SourceSettings
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.sources.addresses import given
 from equipoise.corpus.sources.memory import Memory, Run
 from equipoise.corpus.sources.opening import address_of, remembered
-from equipoise.corpus.sources.source import COMMENTS
+from equipoise.corpus.sources.source import COMMENTS, of_source
 from equipoise.corpus.store import Store
 
 app = group("Sites that the index is kept up to date with: list, sync, remove.")
@@ -48,7 +49,9 @@ def listing(
 ) -> None:
     """Every source of the settings and of the index: its trust, documents, last run and what went wrong."""
     chosen = layers.load({"store.path": store}).settings
-    rows = [_row(one, chosen) for one in known(chosen)]
+    every = known(chosen)
+    there = _files(every, chosen) if every else {}
+    rows = [_row(one, of_source(there, one.address)) for one in every]
     if as_json:
         print_json({"sources": rows})
     elif rows:
@@ -97,7 +100,7 @@ def remove(address: Annotated[str, typer.Argument(metavar="ADDRESS")], store: St
     chosen = layers.load({"store.path": store}).settings
     root = str(given(address))
     with Store.open(chosen.store.path) as opened:
-        keys = [key for key, record in opened.files().items() if record.root == root]
+        keys = of_source(opened.files(), root)
         for key in keys:
             opened.drop_file(key)
     with Memory(chosen.store.path) as memory:
@@ -128,14 +131,18 @@ def _named(addresses: Sequence[str], every: Sequence[Known]) -> list[Known]:
     return [one for one in every if not roots or one.address in roots]
 
 
-def _row(one: Known, chosen: Settings) -> dict[str, object]:
-    keys: list[str] = []
+def _files(every: Sequence[Known], chosen: Settings) -> dict[str, FileRecord]:
+    """What the index holds; nothing where it cannot be read, which is said where a source was read into it."""
     try:
         with Store.open(chosen.store.path, read_only=True) as opened:
-            keys = [key for key, record in opened.files().items() if record.root == one.address]
+            return opened.files()
     except EquipoiseError as error:  # there is none yet
-        if one.run is not None and not one.run.error:
+        if any(one.run is not None and not one.run.error for one in every):
             complain("the index cannot be read:", str(error))
+        return {}
+
+
+def _row(one: Known, keys: Collection[str]) -> dict[str, object]:
     comments = sum(key.endswith(COMMENTS) for key in keys)
     began = datetime.fromtimestamp(one.run.began, UTC).isoformat(timespec="seconds") if one.run else ""
     return {

@@ -43,7 +43,7 @@ def aside_of(tag: str, attributes: Mapping[str, str | None]) -> tuple[int, bool]
 
 @lru_cache(maxsize=1024)
 def _named_aside(classes: str, name: str, role: str) -> tuple[int, bool]:
-    """As `_aside`; -1 for what is called a note. `contents` alone is often the whole page."""
+    """As `aside_of`; -1 for what is called a note. `contents` alone is often the whole page."""
     words = {*classes.lower().split(), name.lower()}
     foot = role == "contentinfo" or bool(words & _FOOTER_NAMES)
     if role in _ASIDE_ROLES or _CONSENT.search(f"{classes} {name}"):

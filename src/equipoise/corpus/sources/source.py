@@ -12,9 +12,15 @@ from typing import Protocol
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.files import LeftOut, Original
 from equipoise.corpus.parsed import ParsedDocument
+from equipoise.corpus.record_types import FileRecord
 
 COMMENTS = "#comments"
 """Behind the address of a page: what its readers wrote there, a document of its own."""
+
+
+def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRecord]:
+    """Those of an index's files (`Store.files`) that are documents of the source at the address."""
+    return {key: record for key, record in files.items() if record.root == address}
 
 
 @dataclass(frozen=True, slots=True)

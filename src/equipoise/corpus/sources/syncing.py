@@ -18,7 +18,7 @@ from equipoise.corpus.prefetch import Fresh, Same
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Gone
-from equipoise.corpus.sources.source import COMMENTS, DocumentSource, Item
+from equipoise.corpus.sources.source import COMMENTS, DocumentSource, Item, of_source
 from equipoise.corpus.store import Store
 from equipoise.corpus.writing import OPTIMIZE_FROM, Incoming, IndexProgress, IndexWriter, Judge, Progress
 
@@ -104,7 +104,7 @@ def sync(
     """
     began = time.monotonic()
     store.bind_encoder(encoder)
-    known = {key: record for key, record in store.files().items() if record.root == source.address}
+    known = of_source(store.files(), source.address)
     before = store.counts().passages
     claimed = f"source {source.address}"
     if not store.claim(claimed):
