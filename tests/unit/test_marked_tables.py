@@ -155,3 +155,8 @@ def test_what_only_has_bars_stays_as_it_is():
 def test_aligned_columns_of_plain_text_stay_as_they_are():
     text = "Port     Fare\n-------  ----\nSkagen   21\nGrenaa   27\n"
     assert document_of("a.txt", text).text == text
+
+
+def test_the_names_of_columns_stand_above_the_rows_without_the_tables_rules():
+    document = document_of("a.md", MARKDOWN)
+    assert document.text.startswith("# Fees\n\nRoom | Week | End\nRoom: Attic")

@@ -62,6 +62,13 @@ OPTION = (
     "# Actions\n\n- -delete: Delete files; true if that went well. If it failed, a message is written. "
     f"{'Think twice before you use it on anything that you need. ' * 6}"
 )
+SECTIONS = (
+    "1. Waiting list. Thirty people wait for a berth, and the oldest entry is of May.\n"
+    "2. Water. The pump broke in August and was mended three days later for much money.\n"
+    "3. The autumn fair takes place on the pier on 10 October. Lucy brings the cakes.\n"
+)
+MAIL = "Is it still open? And when does the last ferry leave, at ten?\n\nIt leaves at half past ten."
+ASKED = "Do I need a ticket for my dog? Dogs are carried free of charge."
 LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last of all."
 
 
@@ -93,11 +100,20 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
             "If it failed, a message is written.",
             "- -delete: Delete files; true if that went well. If it failed, a message is written.",
         ),
+        (SECTIONS, "Lucy brings the cakes.", SECTIONS.splitlines()[2]),
+        (MAIL, "And when does the last ferry leave, at ten?", MAIL),
         (LONG, "First of all.", "First of all."),
     ],
 )
 def test_what_is_shown_with_a_sentence(text, piece, shown):
     assert quoted(text, piece) == ([shown], ())
+
+
+def test_a_question_in_a_text_is_read_with_its_answer_or_not_at_all():
+    source = document(ASKED)
+    assert reading(source, source.sentences[0]) == [(0, len(ASKED))]
+    source = document(MAIL.partition("\n")[0])
+    assert not any(reading(source, unit) for unit in source.sentences)
 
 
 def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen():

@@ -36,6 +36,16 @@ def test_a_quote_keeps_the_lines_of_lists_and_code_and_folds_those_of_paragraphs
     ]
 
 
+def test_each_row_of_a_table_has_its_line():
+    text = "The fares in\nsummer:\nSort | Fare\nSort: Adult; Fare: 4\nSort: Child; Fare: 2"
+    assert marked(text, "Sort: Child; Fare: 2") == [
+        [("The fares in summer:", "")],
+        [("Sort | Fare", "")],
+        [("Sort: Adult; Fare: 4", "")],
+        [("Sort: Child; Fare: 2", "bold")],
+    ]
+
+
 def test_what_was_chosen_is_bold_where_more_is_shown():
     text = "It is old. It is slow.  It is dear."
     assert marked(text, "It is slow.") == [

@@ -16,6 +16,7 @@ from equipoise.core.types import BlockKind, Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
 from equipoise.text.blocks import blocks
+from equipoise.text.lines import is_told_row
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
@@ -160,13 +161,17 @@ def lines(item: Highlight) -> list[list[tuple[str, str]]]:
 def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
     """From where to where each line reaches that is shown for itself, and how its parts are written."""
     for block in blocks(text):
-        if block.kind is not BlockKind.CODE:
-            yield block.start, block.end, _folded
-            continue
-        at = block.start
-        for line in text[block.start : block.end].splitlines(keepends=True):
-            yield at, at + len(line), str.rstrip
+        code = block.kind is BlockKind.CODE
+        begin = at = text.rfind("\n", 0, block.start) + 1 if code else block.start
+        for line in text[at : block.end].splitlines(keepends=True):
+            alone = code or is_told_row(line)
+            if alone and begin < at:
+                yield begin, begin + len(text[begin:at].rstrip()), _folded
+                begin = at
             at += len(line)
+            if alone or at == block.end:
+                yield begin, begin + len(text[begin:at].rstrip()), str.rstrip if code else _folded
+                begin = at
 
 
 def _folded(text: str) -> str:

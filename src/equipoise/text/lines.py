@@ -25,6 +25,8 @@ _CLOSERS = "'\"”’)]*_"
 _LEADER = re.compile(r"(?:\.\s?){4}")
 _RULES = frozenset("=-~*_^\"'#+`:.")
 _SHORT_RULES = frozenset("=-~")
+NAMED_CELL = re.compile(r"[^:]{1,150}: ")
+BETWEEN_CELLS = "; "
 _SECTION_LENGTH = 90
 _CODE_MARKS = frozenset("{}=<>$|\\@&;#/_")
 _PROSE_WORDS = 6
@@ -71,6 +73,13 @@ def atx_level(line: str) -> int:
     """1 to 6 for a heading with `#` before it, 0 for another line."""
     match = _ATX.match(line)
     return len(match[1]) if match else 0
+
+
+def is_told_row(text: str) -> bool:
+    """Whether a line of a loaded document is a row of a table: `name: value; name: value`, or cells between bars."""
+    parts = text.split(BETWEEN_CELLS)
+    named = sum(NAMED_CELL.match(part) is not None for part in parts)
+    return (len(parts) > 1 and 2 * named > len(parts)) or (" | " in text and "---" not in text)
 
 
 def is_row(line: str) -> bool:

@@ -26,12 +26,14 @@ GAP = "\n\n…\n\n"
 """What stands in a quote for text that was left out of its middle."""
 
 _FEW_WORDS, _TITLE_WORDS = 8, 14
+_SECTION_WORDS = 15  # of an item, in the mean
 _TITLES = 3  # lead-ins and titles that follow each other
 _DEEP = 9  # lists within each other
 _FAR = 200  # blocks that are looked at on either side
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
+_TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
 _RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
 _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
 _POINTS = re.compile(
@@ -65,9 +67,10 @@ def is_fragment(text: str) -> bool:
 
 
 def opens(text: str) -> bool:
-    """Whether a sentence only leads to what comes after it: it ends in a colon, or titles a table or a section."""
+    """Whether a sentence only leads to what comes after it: it ends in a colon, asks, or titles a table or section."""
     section = _SECTION.match(text) and not _ENDED.search(text) and len(text.split()) <= _TITLE_WORDS
-    return text.rstrip("*_ ").endswith((":", "：")) or _CAPTION.match(text) is not None or bool(section)
+    leads = text.rstrip("*_\"'\u2019\u201d» ").endswith((":", "：", "?", "？"))
+    return leads or _CAPTION.match(text) is not None or bool(section)
 
 
 def wholes(
@@ -290,8 +293,19 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     if not step and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
     others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
+    if intro < 0 and _are_sections(document, (row, *others)):
+        return
     if _words(document, (piece for at in others for piece in _pieces(document, at))) <= LIST:
         yield from others
+
+
+def _are_sections(document: Document, rows: Sequence[int]) -> bool:
+    """Whether numbered items are sections of a text rather than steps ("2. Water. The pump broke ..."): they are long,
+    and most of them begin with a title."""
+    items = [document.blocks[at] for at in rows if document.blocks[at].kind is BlockKind.ITEM]
+    titled = sum(_TITLED.match(_text(document, item)) is not None for item in items)
+    long = _words(document, ((item.start, item.end) for item in items)) > _SECTION_WORDS * len(items)
+    return long and 2 * titled > len(items)
 
 
 def _run(document: Document, row: int, step: int) -> Iterator[int]:

@@ -25,7 +25,8 @@ class Marked(NamedTuple):
 
 
 def named(text: str, blocks: Sequence[Block], *, adoc: bool = False) -> tuple[str, tuple[Block, ...]]:
-    """`text` and its blocks with the rows of tables as `grid.told` says them; a row keeps its line."""
+    """`text` and its blocks with the rows of tables as `grid.told` says them, below the names of their columns without
+    the table's rules; a row keeps its line."""
     said: dict[int, str] = {}
     dropped: set[int] = set()
     heads: set[int] = set()
@@ -41,8 +42,11 @@ def named(text: str, blocks: Sequence[Block], *, adoc: bool = False) -> tuple[st
             first = table.rows[row.place][1][0]
             said[first] = f"{said[first]}; {row.text}" if first in said else row.text
             dropped.update(table.rows[row.place][1][1:])
-        dropped.update(at for at in group if not text[blocks[at].start : blocks[at].end].strip(" |"))
-        heads.update(at for place, (_, rows) in enumerate(table.rows) if place not in below for at in rows)
+        top = [at for place, (_, rows) in enumerate(table.rows) if place not in below for at in rows]
+        heads.update(top)
+        said.update((at, " | ".join(filter(None, grid.names))) for at in top[:1])
+        dropped.update(top[1:])
+        dropped.update(at for at in group if not text[blocks[at].start : blocks[at].end].strip(" |:+-="))
     return _rebuilt(text, blocks, said, dropped, heads) if said else (text, tuple(blocks))
 
 
@@ -156,7 +160,7 @@ def _rebuilt(
         start = length + block.start - end
         length, end = start + len(words), block.end
         kind = BlockKind.ASIDE if at in heads else block.kind
-        intro = -1 if at in said else rows.get(block.intro, -1)
+        intro = -1 if at in said and at not in heads else rows.get(block.intro, -1)
         rows[at] = len(made)
         made.append(replace(block, kind=kind, start=start, end=length, intro=intro))
     return "".join([*pieces, text[end:]]), tuple(made)

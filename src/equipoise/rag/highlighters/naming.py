@@ -11,8 +11,9 @@ from functools import partial
 from itertools import pairwise, takewhile
 
 from equipoise.rag.highlighters.evidence import CALENDAR, measures
-from equipoise.rag.highlighters.reading import Window, is_row
+from equipoise.rag.highlighters.reading import Window
 from equipoise.text.facts import YEARS
+from equipoise.text.lines import is_told_row
 from equipoise.text.quotes import LONGEST
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, names, words
@@ -160,7 +161,7 @@ def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
     """The rows of a table that answer with the best one: they hold as much of what is asked for ("who takes cats");
     all rows only where all are asked for ("which is the dearest"). None where these are too many to be read."""
     held = _held(question, (window for window in windows if window.passage == best.passage))
-    if best not in held or not is_row(best.own):
+    if best not in held or not is_told_row(best.own):
         return []
     same = [window for window, has in held.items() if held[best] <= has]
     every = len(same) == len(held)
@@ -184,7 +185,9 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
 
 def _column(window: Window) -> str:
     """The name of a row's first column, a bar where it has none; empty for items."""
-    return "" if not is_row(window.own) else "|" if " | " in window.own else window.own.partition(": ")[0]
+    return (
+        "" if not is_told_row(window.own) else "|" if " | " in window.own else window.own.partition(": ")[0]
+    )
 
 
 def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
@@ -193,5 +196,5 @@ def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[st
     return {
         window: said & _told("\n".join((*window.above, window.text)))
         for window in windows
-        if window.is_led or (is_row(window.own) and not window.leads)
+        if window.is_led or (is_told_row(window.own) and not window.leads)
     }

@@ -4,7 +4,6 @@ A sentence is read below the heading it stands under, since what it is about oft
 together with its passage: of two like sentences the one in the better passage is the better one.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -16,6 +15,7 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
+from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_told_row
 from equipoise.text.quotes import is_fragment
 
 READ = 3
@@ -26,8 +26,6 @@ WIDEST = 2
 """Sentences of a window."""
 WIDE = 3
 """Columns beside the first from which on a table row is also read cell by cell."""
-BETWEEN_CELLS = "; "
-_NAMED = re.compile(r"[^:]{1,150}: ")
 COST = 0.2
 """What a further sentence must add to the score: the shorter quote is the better one, all else equal."""
 
@@ -138,13 +136,6 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     return tuple(kept)
 
 
-def is_row(text: str) -> bool:
-    """Whether it is a row of a table below its header: `name: value; name: value`, or cells between bars."""
-    parts = text.split(BETWEEN_CELLS)
-    named = sum(_NAMED.match(part) is not None for part in parts)
-    return (len(parts) > 1 and 2 * named > len(parts)) or (" | " in text and "---" not in text)
-
-
 def _is_pair(text: str) -> bool:
     """Whether it is a row of a name and its value, which says something without a number: "Call sign | LHXR"."""
     return text.count(" | ") == 1
@@ -159,10 +150,10 @@ def cells(text: str) -> list[str]:
     ['The length of Elbe is 1094 km.', 'The mouth of Elbe is North Sea.', 'The sluices of Elbe is 0.']
     """
     head, *others = text.split(BETWEEN_CELLS)
-    named = [other for other in (head, *others) if _NAMED.match(other)]
+    named = [other for other in (head, *others) if NAMED_CELL.match(other)]
     if len(others) < WIDE or len(named) <= len(others) // 2:
         return []
-    about = _NAMED.sub("", head, count=1)
+    about = NAMED_CELL.sub("", head, count=1)
     return [_said(about, other) for other in others]
 
 
@@ -187,7 +178,7 @@ def _place(window: Window) -> float:
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
     """The windows of two to WIDEST sentences of one section that hold the seed, unless it is read with more or is a row
     of a table, which stands for itself."""
-    if seed.read != ((seed.start, seed.end),) or is_row(seed.text):
+    if seed.read != ((seed.start, seed.end),) or is_told_row(seed.text):
         return
     above = [seed.passage.path_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
