@@ -10,7 +10,7 @@ READER ?= .equipoise/reader/model
 	nightly serve-kills serve-isolation serve-failing failover indexers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
 	bench-bias-hotpotqa bench-authors bench-contested bench-corpus stance-model bench-hijack \
-	bench-certify bench-security bench-qa bench-calibration docs clean extras
+	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -94,6 +94,9 @@ bench-field: $(VENV)/.bench
 
 bench-speed: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/run.py
+
+profile: $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
+	$(BIN)/python benchmarks/speed/profile.py
 
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
