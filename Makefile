@@ -9,7 +9,7 @@ READER ?= .equipoise/reader/model
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-failing failover indexers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-hotpotqa bench-authors bench-contested bench-corpus stance-model bench-hijack \
+	bench-bias-hotpotqa bench-contested bench-corpus stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
 demo: $(VENV)/.core
@@ -119,9 +119,6 @@ bench-corpus: $(VENV)/.bench
 
 bench-contested: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
-
-bench-authors: $(VENV)/.bench
-	$(BIN)/python benchmarks/security/authors.py --data $(DATA)
 
 bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
