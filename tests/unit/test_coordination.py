@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.text.coordination import LONGEST, MOST, coordinated
-from equipoise.text.questions import split_questions
+from equipoise.text.questions import LONGEST, MOST, coordinated, split_questions
 
 
 @pytest.mark.parametrize(

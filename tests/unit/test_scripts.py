@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.types import Passage, Query
 from equipoise.corpus.keywords import terms
 from equipoise.rag.highlighters.by_words import by_words
-from equipoise.text.scripts import paired, script_of
+from equipoise.text.tokens import paired, script_of
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from equipoise.corpus.spelling import (
     unknown,
 )
 from equipoise.text.function_words import FUNCTION_WORDS
-from equipoise.text.scripts import is_unspaced, paired
+from equipoise.text.tokens import is_unspaced, paired
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 MOST_TERMS = 32

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from equipoise.core.types import Document, Passage
 from equipoise.text.outline import headings_at, sections_within
 from equipoise.text.quotes import reading
-from equipoise.text.scripts import paired
+from equipoise.text.tokens import paired
 from equipoise.text.visible import title
 
 

@@ -25,7 +25,7 @@ from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import is_multilingual
-from equipoise.text.scripts import script_of
+from equipoise.text.tokens import script_of
 
 OPTIMIZE_FROM = 0.1
 """Share of new passages from which a rewrite of the search index pays."""

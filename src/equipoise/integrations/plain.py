@@ -17,10 +17,9 @@ from equipoise.rag.gathering import checked
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.evidence import calibration
 from equipoise.rag.highlighters.reader import ReaderHighlighter, read_for
-from equipoise.text.scripts import script_of
 from equipoise.text.small_talk import asked
 from equipoise.text.spans import SpanPolicy, overlap
-from equipoise.text.tokens import words
+from equipoise.text.tokens import script_of, words
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
-from equipoise.text.scripts import script_of
 from equipoise.text.spans import SpanPolicy, overlap
+from equipoise.text.tokens import script_of
 from equipoise.text.visible import title
 
 NEAREST = 3

@@ -13,7 +13,7 @@ from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.corpus.pieces import search_text
 from equipoise.rag.journal import Journal
-from equipoise.text.scripts import script_of
+from equipoise.text.tokens import script_of
 
 RERANKED = 10
 """Candidates that a reranker reads: with 20, no more answers came first on the fitting sets of benchmarks/field."""

@@ -13,7 +13,7 @@ from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about, fellows
 from equipoise.rag.highlighters.reading import Reading, Window, read
-from equipoise.text.scripts import script_of
+from equipoise.text.tokens import script_of
 
 
 @dataclass(frozen=True, slots=True)
