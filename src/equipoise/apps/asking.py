@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.apps import render
-from equipoise.apps.indexing import PARTLY_FAILED, UNTRUSTED, EncoderOption, index_into
+from equipoise.apps.docs import index_docs, settings_of
+from equipoise.apps.indexing import PARTLY_FAILED, UNTRUSTED, EncoderOption
 from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group, sharing
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.apps.watching import watching
-from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings
 from equipoise.core.types import Trust
 from equipoise.core.where import Where
-from equipoise.corpus.roots import Gone
-from equipoise.rag import build, updating
+from equipoise.rag import build
 from equipoise.rag.library import Library
 from equipoise.text.questions import EARLIER
 
@@ -223,14 +222,9 @@ def _answering(chosen: Choice) -> Iterator["Library | Remote"]:
 @contextmanager
 def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Library]:
     """The index here; `more` are further flags."""
-    docs = chosen.docs
-    if docs and chosen.store is not None:
-        raise InputError("--docs makes an index of its own: give --docs or --store, not both")
-    settings = layers.load({**chosen.flags, **more}).settings
-    path = updating.private_index(docs, settings.retrieval.encoder) if docs else settings.store.path
-    if docs:
-        index_into(docs, path, Trust.TRUSTED, settings, Gone.DROP)
-    with Library.open(path, settings=settings, pipeline=chosen.pipeline) as ready:
+    settings = settings_of({**chosen.flags, **more}, chosen.docs)
+    index_docs(chosen.docs, settings)
+    with Library.open(settings=settings, pipeline=chosen.pipeline) as ready:
         _tell_the_pending(*ready.pending())
         _tell_the_model(settings.model)
         if settings.trust.mode == "equal" and ready.store.partition(Trust.UNTRUSTED).counts().documents:

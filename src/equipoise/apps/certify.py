@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.apps import progress
+from equipoise.apps.docs import index_docs, settings_of
 from equipoise.apps.options import PathOption, StoreOption, group
-from equipoise.apps.serve import settings_of
 from equipoise.apps.terminal import Terminal, complain, print_json
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
@@ -54,7 +54,8 @@ def certify(
     if check:
         result = _checked(check, secret, store)
     else:
-        result = _certified(settings_of(store, docs, llm), docs, out, secret, yes=yes, most=most)
+        chosen = settings_of({"store.path": store, "model.llm": llm}, docs)
+        result = _certified(chosen, docs, out, secret, yes=yes, most=most)
     figures = work.figures(result.rows)
     if as_json:
         print_json({**result.header, **(result.end or {}), "kind": "certificate"})
@@ -75,10 +76,7 @@ def _certified(
     chosen: Settings, docs: list[Path] | None, out: Path, secret: bytes | None, *, yes: bool, most: int
 ) -> record.CertifyRecord:
     """The record at `out`, complete."""
-    if docs:
-        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
-
-        index_docs(docs, chosen)
+    index_docs(docs, chosen)
     with Store.open(chosen.store.path, read_only=True) as opened:
         subject = work.subject(opened, Deployment.of(chosen), most=most)
         components = build.components(chosen, opened)

@@ -1,9 +1,10 @@
 """`equipoise index` and `watch`: documents in, and what somebody should know of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
@@ -13,12 +14,11 @@ from equipoise.apps.narrowing import IntoOption, MetaOption, told
 from equipoise.apps.options import DocumentsArgument, PathArgument, StoreOption, group
 from equipoise.apps.terminal import Terminal, complain, number_of
 from equipoise.core import settings as layers
-from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, InputError
-from equipoise.core.metadata import Scalar
 from equipoise.core.settings import Settings
 from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Trust
+from equipoise.corpus.indexing import IndexOptions, SyncOptions
 from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
@@ -84,10 +84,10 @@ def index(
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
     said = told(meta, collection)
     sites = [asked(one, trust, allow or (), chosen) for one in places if isinstance(one, str)]
-    failed = [_said("pages", sync_into(site, chosen, gone, said), chosen) for site in sites]
+    failed = [_said("pages", sync_into(site, chosen, gone=gone, metadata=said), chosen) for site in sites]
     if paths := [one for one in places if isinstance(one, Path)]:
         whose = trust or Trust.TRUSTED
-        report = index_into(paths, chosen.store.path, whose, chosen, gone, author, said)
+        report = index_into(paths, chosen, trust=whose, author=author, metadata=said, gone=gone)
         failed.append(_said("files", report, chosen))
     if trust is Trust.UNTRUSTED:
         complain("untrusted:", UNTRUSTED[chosen.trust.mode])
@@ -120,7 +120,7 @@ def watch(
     said = False
     for _ in changes(paths, beside=chosen.store.path):
         try:
-            report = index_into(paths, chosen.store.path, trust, chosen, Gone.MIRROR, skipped=not said)
+            report = index_into(paths, chosen, trust=trust, gone=Gone.MIRROR, skipped=not said)
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
@@ -138,61 +138,27 @@ def asked(address: str, trust: Trust | None, allow: Sequence[str], chosen: Setti
     return SourceSettings.model_validate({"address": address} | more)
 
 
-def sync_into(
-    site: SourceSettings,
-    chosen: Settings,
-    gone: Gone = Gone.MIRROR,
-    metadata: Mapping[str, Scalar] | None = None,
-) -> IndexReport:
+def sync_into(site: SourceSettings, chosen: Settings, **how: Unpack[SyncOptions]) -> IndexReport:
     """Bring the index up to date with a site, and tell what could not be read and what was left out."""
-    with _holding(chosen) as holding, progress.files() as report:
-        done = updating.update_source(
-            chosen.store.path,
-            site,
-            metadata=metadata,
-            gone=gone,
-            progress=report,
-            judge=holding,
-            encoder=chosen.retrieval.encoder,
-        )
-    tell(done, holding.held if holding else ())
-    return done
-
-
-def index_docs(docs: list[Path], chosen: Settings) -> None:
-    """Bring the index of `--docs` up to date; what could not be read is told."""
-    index_into(docs, chosen.store.path, Trust.TRUSTED, chosen, Gone.DROP)
+    return _told(chosen, partial(updating.update_source, chosen.store.path, site, **how))
 
 
 def index_into(
-    paths: list[Path],
-    path: Place,
-    trust: Trust,
-    chosen: Settings,
-    gone: Gone,
-    author: Author | None = None,
-    metadata: Mapping[str, Scalar] | None = None,
-    *,
-    skipped: bool = True,
+    paths: list[Path], chosen: Settings, *, skipped: bool = True, **how: Unpack[IndexOptions]
 ) -> IndexReport:
-    """Update the store at `path`, and tell what could not be read and, with `skipped`, what was not."""
-    encoder = chosen.retrieval.encoder
-    with _holding(chosen) as holding, progress.files() as report:
-        done = updating.update(
-            path,
-            paths,
-            trust=trust,
-            author=author,
-            metadata=metadata,
-            gone=gone,
-            progress=report,
-            judge=holding,
-            encoder=encoder,
-        )
-    tell(done, holding.held if holding else ())
-    others = [file for file in done.skipped if not is_of_store(file.path, path)]
+    """Bring the index up to date with files, and tell what could not be read and, with `skipped`, what was not."""
+    done = _told(chosen, partial(updating.update, chosen.store.path, paths, **how))
+    others = [file for file in done.skipped if not is_of_store(file.path, chosen.store.path)]
     for line in render.grouped(others) if skipped else ():
         complain("skipped:", line)
+    return done
+
+
+def _told(chosen: Settings, run: Callable[..., IndexReport]) -> IndexReport:
+    """What a run has done; what could not be read and what was left out is told."""
+    with _holding(chosen) as holding, progress.files() as report:
+        done = run(progress=report, judge=holding, encoder=chosen.retrieval.encoder)
+    tell(done, holding.held if holding else ())
     return done
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from equipoise.apps.docs import index_docs, settings_of
 from equipoise.apps.listening import bound
 from equipoise.apps.options import PathOption, group
-from equipoise.apps.serve import settings_of
 from equipoise.apps.terminal import tell
 from equipoise.core.errors import MissingExtra
 from equipoise.rag.library import Library
@@ -41,11 +41,8 @@ def mcp(
         raise MissingExtra("MCP", "mcp")
     from equipoise.integrations.mcp import serve_stdio, server  # noqa: PLC0415 - only this command needs it
 
-    chosen = settings_of(store, docs, llm, encoder)
-    if docs:
-        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
-
-        index_docs(docs, chosen)
+    chosen = settings_of({"store.path": store, "model.llm": llm, "retrieval.encoder": encoder}, docs)
+    index_docs(docs, chosen)
     with Library.open(chosen.store.path, settings=chosen) as library:
         if http:
             _serve_http(server(library), port)

@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from equipoise.apps.docs import index_docs, settings_of
 from equipoise.apps.listening import bound
 from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.keys import Key, Keys, Scope, visitors
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, tell
-from equipoise.core import settings as layers
 from equipoise.core.errors import InputError, MissingExtra
-from equipoise.core.settings import Settings
 from equipoise.core.where import key_of
 
 app = group()
@@ -41,11 +40,14 @@ def serve(
     _need_extra()
     from equipoise.apps.server import run  # noqa: PLC0415 - only this command needs the extra
 
-    chosen = settings_of(store, docs, llm, encoder, public=public)
-    if docs:
-        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
-
-        index_docs(docs, chosen)
+    flags = {
+        "store.path": store,
+        "model.llm": llm,
+        "retrieval.encoder": encoder,
+        "public.ask": public or None,
+    }
+    chosen = settings_of(flags, docs)
+    index_docs(docs, chosen)
     has_keys = run.check(chosen, host)
     if chosen.public.ask:
         limits = chosen.public
@@ -103,7 +105,7 @@ def listing(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Every key, without its secret, and what it has spent today."""
-    public = settings_of(store, docs).public
+    public = settings_of({"store.path": store}, docs).public
     with _opened(store, docs) as opened:
         spending = [(key, opened.spent(key)) for key in (*opened.all(), visitors(public))]
     if not public.ask and not any(spending[-1][1]):
@@ -131,31 +133,9 @@ def revoke(
 app.add_typer(keys, name="keys")
 
 
-def settings_of(
-    store: Path | None,
-    docs: list[Path] | None,
-    llm: str | None = None,
-    encoder: str | None = None,
-    *,
-    public: bool = False,
-) -> Settings:
-    """The settings with the index of `docs` where there are any. Raises InputError for both."""
-    if docs and store is not None:
-        raise InputError("--docs makes an index of its own: give --docs or --store, not both")
-    flags: dict[str, Any] = {"store.path": store, "model.llm": llm, "retrieval.encoder": encoder}
-    flags["public.ask"] = public or None
-    chosen = layers.load(flags).settings
-    if not docs:
-        return chosen
-    from equipoise.rag.updating import private_index  # noqa: PLC0415
-
-    place = private_index(docs, chosen.retrieval.encoder)
-    return chosen.model_copy(update={"store": chosen.store.model_copy(update={"path": place})})
-
-
 @contextmanager
 def _opened(store: Path | None, docs: list[Path] | None) -> Iterator[Keys]:
-    book = Book(folder_of(settings_of(store, docs).store.path))
+    book = Book(folder_of(settings_of({"store.path": store}, docs).store.path))
     try:
         yield Keys(book)
     finally:

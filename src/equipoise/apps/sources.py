@@ -83,7 +83,7 @@ def sync(
         if due and not one.is_due:
             continue
         try:
-            report = sync_into(one.chosen, chosen, Gone.DROP if prune else Gone.MIRROR)
+            report = sync_into(one.chosen, chosen, gone=Gone.DROP if prune else Gone.MIRROR)
         except EquipoiseError as error:
             complain("not read:", f"{one.address}: {error}")
             is_failed = True

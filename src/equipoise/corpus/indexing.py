@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.core.metadata import Scalar, checked, packed
@@ -42,9 +43,25 @@ from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
 
-__all__ = ["IndexProgress", "Judge", "Progress", "cut", "index", "prepare"]
+__all__ = ["IndexOptions", "IndexProgress", "Judge", "Progress", "SyncOptions", "cut", "index", "prepare"]
 
 _NAMED = 5
+
+
+class SyncOptions(TypedDict, total=False):
+    """What a run says of all that it reads; see `index`."""
+
+    metadata: Mapping[str, Scalar] | None
+    gone: Gone
+    progress: Progress | None
+    judge: Judge | None
+
+
+class IndexOptions(SyncOptions, total=False):
+    """The same of files."""
+
+    trust: Trust
+    author: Author | None
 
 
 def index(

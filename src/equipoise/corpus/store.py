@@ -17,11 +17,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from types import MappingProxyType, TracebackType
-from typing import Self
+from types import MappingProxyType
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.addresses import place as as_place
+from equipoise.core.closing import Closing
 from equipoise.core.errors import CorpusError, MissingExtra
 from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
@@ -43,7 +43,7 @@ KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
 LIBRARIES = ("psycopg", "pgvector")
 
 
-class Store(Readable):
+class Store(Readable, Closing):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
     WAITING: str
@@ -59,14 +59,6 @@ class Store(Readable):
     @abstractmethod
     def close(self) -> None:
         """Give back what it holds open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @abstractmethod
     def bind_encoder(self, encoder: Encoder) -> None:

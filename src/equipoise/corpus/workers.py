@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Timer
-from types import TracebackType
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, TypeVar
 
 import equipoise
+from equipoise.core.closing import Closing
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.corpus import frames, pages, parsed, whole
 from equipoise.corpus.limits import Limits, limits_for
@@ -46,7 +46,7 @@ _KEPT = frozenset(_PYTHON.split())
 T = TypeVar("T")
 
 
-class Readers:
+class Readers(Closing):
     """A few worker processes. Use it in a `with` block: at its end they are gone."""
 
     def __init__(self, number: int | None = None) -> None:
@@ -105,14 +105,6 @@ class Readers:
         self._threads.shutdown(wait=True, cancel_futures=True)
         for process in self._started:
             process.end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _borrow(self) -> "_Process":
         try:

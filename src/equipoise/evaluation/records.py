@@ -6,11 +6,11 @@ is not written, so a line that is read and written again keeps its bytes.
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from equipoise.core.closing import Closing
 from equipoise.core.errors import InputError
 from equipoise.evaluation.results import Key, Lines, encoded, read_rows
 
@@ -89,7 +89,7 @@ class SampleRecord(Record):
         return float(value) if isinstance(value, str) else value
 
 
-class RecordFile(Generic[R]):
+class RecordFile(Closing, Generic[R]):
     """An open file of records that is its own state (see `results.Lines`)."""
 
     def __init__(self, path: Path, record: type[R]) -> None:
@@ -97,14 +97,9 @@ class RecordFile(Generic[R]):
         self._lines = Lines(path, record.KEY)
         self._records = {row.key: row for row in _read(path, record)}
 
-    def __enter__(self) -> Self:
-        self._lines.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._lines.__exit__(kind, error, trace)
+    def close(self) -> None:
+        """Close the file."""
+        self._lines.close()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._records

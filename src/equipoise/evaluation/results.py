@@ -11,9 +11,9 @@ import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from equipoise.core.closing import Closing
 from equipoise.core.errors import InputError
 
 Row = dict[str, Any]
@@ -24,7 +24,7 @@ Member = TypeVar("Member")
 CONFIG = "config.json"
 
 
-class Lines:
+class Lines(Closing):
     """An open results file; `key` names the fields that tell its rows apart."""
 
     def __init__(self, path: Path, key: Sequence[str]) -> None:
@@ -36,12 +36,8 @@ class Lines:
         self._rows = {self.key_of(row): row for row in read_rows(path, self._fields)}
         self._file = path.open("ab")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def __contains__(self, key: Key) -> bool:

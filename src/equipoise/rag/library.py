@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Self, TypeVar, Unpack, cast
 
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.addresses import Place, StoreUrl, place
+from equipoise.core.closing import Closing
 from equipoise.core.errors import InputError
 from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Observer, Pipeline
@@ -42,7 +42,7 @@ Kind = TypeVar("Kind", Trust, Author, Gone)
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class Library(Closing):
     """An index and the pipeline over it. Close it, or use it in a `with` block.
 
     `Choice` has what a call may choose: `where` says which documents there are for it (`core.where`), `k` how many
@@ -346,14 +346,6 @@ class Library:
         self.store.close()
         if self._folder:
             self._folder.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def ask(

@@ -1,25 +1,24 @@
 """Indexes that are brought up to date without being asked: the one of a folder, and those of `--docs` in the cache."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import platformdirs
 
 from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, StoreError
-from equipoise.core.metadata import Scalar
+from equipoise.core.protocols import Encoder
 from equipoise.core.source_settings import SourceSettings
-from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.embedding_reuse import ReusingEncoder
-from equipoise.corpus.indexing import Judge, Progress, index
+from equipoise.corpus.indexing import IndexOptions, SyncOptions, index
 from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import shown
 from equipoise.corpus.report import IndexReport
-from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.sources.addresses import given
 from equipoise.corpus.store import Store
 from equipoise.rag import build
@@ -27,55 +26,25 @@ from equipoise.rag.impersonation import lookalikes
 
 
 def update(
-    path: Place,
-    docs: Iterable[Path],
-    *,
-    trust: Trust = Trust.TRUSTED,
-    author: Author | None = None,
-    metadata: Mapping[str, Scalar] | None = None,
-    gone: Gone = Gone.KEEP,
-    progress: Progress | None = None,
-    judge: Judge | None = None,
-    encoder: str = build.AUTO,
+    path: Place, docs: Iterable[Path], *, encoder: str = build.AUTO, **how: Unpack[IndexOptions]
 ) -> IndexReport:
     """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
     of the encoder. What an index of `private_index` holds of the same files is not embedded again."""
-    build.encoder(encoder)  # a name that cannot be used leaves no file behind
-    with _no_empty_store(path), Store.open(path, create=True) as store:
+    with _opened(path, encoder) as (store, made):
         lenders = [private for private in private_indexes() if private != path]
-        made = ReusingEncoder(build.encoder(encoder, store), store, lenders)
-        report = index(
-            docs,
-            store,
-            made,
-            trust=trust,
-            author=author,
-            metadata=metadata,
-            gone=gone,
-            progress=progress,
-            judge=judge,
-        )
+        report = index(docs, store, ReusingEncoder(made, store, lenders), **how)
         return replace(report, alike=lookalikes(report.strangers, store))
 
 
 def update_source(
-    path: Place,
-    chosen: SourceSettings,
-    *,
-    metadata: Mapping[str, Scalar] | None = None,
-    gone: Gone = Gone.MIRROR,
-    progress: Progress | None = None,
-    judge: Judge | None = None,
-    encoder: str = build.AUTO,
+    path: Place, chosen: SourceSettings, *, encoder: str = build.AUTO, **how: Unpack[SyncOptions]
 ) -> IndexReport:
     """Bring the index at `path` up to date with a site; see `corpus.sources.opening.sync_site`."""
     from equipoise.corpus.sources.opening import sync_site  # noqa: PLC0415 - its HTTP client, for sites alone
 
-    given(chosen.address)
-    build.encoder(encoder)  # what cannot be used leaves no file behind
-    with _no_empty_store(path), Store.open(path, create=True) as store:
-        made = build.encoder(encoder, store)
-        report = sync_site(chosen, store, made, metadata=metadata, gone=gone, progress=progress, judge=judge)
+    given(chosen.address)  # what cannot be used leaves no file behind
+    with _opened(path, encoder) as (store, made):
+        report = sync_site(chosen, store, made, **how)
         return replace(report, alike=lookalikes(report.strangers, store))
 
 
@@ -117,6 +86,14 @@ def _named(path: Path) -> str:
     except (OSError, ValueError):
         resolved = str(path)
     return resolved.encode("utf-8", "backslashreplace").decode()
+
+
+@contextmanager
+def _opened(path: Place, encoder: str) -> Iterator[tuple[Store, Encoder]]:
+    """The store at `path`, made where there is none, and the encoder of that name for it."""
+    build.encoder(encoder)  # a name that cannot be used leaves no file behind
+    with _no_empty_store(path), Store.open(path, create=True) as store:
+        yield store, build.encoder(encoder, store)
 
 
 @contextmanager

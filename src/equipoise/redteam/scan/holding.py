@@ -6,9 +6,8 @@ whatever ends the process.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
 
+from equipoise.core.closing import Closing
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.files import Original
@@ -30,7 +29,7 @@ def cause(report: Report) -> Finding | None:
 
 
 @dataclass(slots=True)
-class Holding:
+class Holding(Closing):
     """A `corpus.indexing.Judge`; use it in a `with` block. Untrusted documents are scanned, and held back where `hold`
     and there is a cause, or they cannot be scanned.
 
@@ -79,12 +78,8 @@ class Holding:
         found = cause(self.report)
         return f"{_place(found)}{found.why.rstrip('.')} ({found.rule})" if found else ""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the processes that read."""
         self._readers.close()
 
 
