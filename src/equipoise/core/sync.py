@@ -10,10 +10,19 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run `work` to its end and return its result, also where a loop runs already (a notebook)."""
+    results: list[T] = []
+
+    async def kept() -> None:
+        results.append(await work)
+
+    # Not asyncio.run(work): in the main thread that prints the result of its task, twice, and throws the text away
+    # (signal.getsignal tries the handler as an enum). Results with vectors and documents take milliseconds to print.
     if not _loop_is_running():
-        return asyncio.run(work)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, work).result()
+        asyncio.run(kept())
+    else:
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            pool.submit(asyncio.run, kept()).result()
+    return results[0]
 
 
 async def together(works: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -24,6 +24,8 @@ _ADDRESS = re.compile(
 _NAMES_TOO = frozenset({"may", "will", "us"})  # stop words that are names with a capital
 _PLAIN_NUMBERS = frozenset({"zero", "one", "first", "second"})  # "one of them", "first, ..."
 _LONGEST_ACRONYM = 20  # letters
+_ENDINGS = ("ingly", "edly", "ing", "ied", "ily", "ed", "ly")
+_VOWELS = frozenset("aeiouy")
 _IRREGULAR = dict(
     pair.split(":")
     for pair in """
@@ -45,23 +47,31 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if len(word) <= 3 or not word.isalpha():
         return word
-    word = re.sub("eed$", "ee", _singular(word))
-    for ending in ("ingly", "edly", "ing", "ied", "ily", "ed", "ly"):
+    word = _singular(word)
+    if word.endswith("eed"):
+        word = word[:-1]
+    for ending in _ENDINGS:
         rest = word.removesuffix(ending)
-        if rest != word and len(rest) >= 3 and re.search("[aeiouy]", rest):
+        if rest != word and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
             word = rest + ("y" if ending in ("ied", "ily") else "")
             break
-    word = re.sub(r"([^aeiou])\1$", r"\1", word)
-    word = re.sub("(?<=...)e$", "", re.sub("y$", "i", word))
-    return re.sub("our$", "or", re.sub("(?<=..)z$", "s", word))
+    if word[-1] == word[-2] and word[-1] not in "aeiou":
+        word = word[:-1]
+    if word.endswith("y"):
+        word = word[:-1] + "i"
+    if len(word) > 3 and word.endswith("e"):
+        word = word[:-1]
+    if len(word) > 2 and word.endswith("z"):
+        word = word[:-1] + "s"
+    return word[:-2] + "r" if word.endswith("our") else word
 
 
 def _singular(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
-    if re.search("(?:s|x|z|ch|sh)es$", word):
+    if word.endswith(("ses", "xes", "zes", "ches", "shes")):
         return word[:-2]
-    return word[:-1] if re.search("[^siu]s$", word) else word
+    return word[:-1] if word.endswith("s") and word[-2] not in "siu" else word
 
 
 @cache
