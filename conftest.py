@@ -8,6 +8,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each program a test starts wo
 import sys
 import tempfile
 from pathlib import Path
+from queue import Empty
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from chat_server import ChatServer
 from equipoise.apps import cli
 from equipoise.core import settings as layers
+from equipoise.corpus import workers
 from equipoise.models import weights
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import DATA, EmbeddedEncoder
@@ -71,6 +73,40 @@ def _once(load):
         return sessions[0]
 
     return session
+
+
+@pytest.fixture(scope="session", autouse=True)
+def end_readers():
+    """The processes that read files are started once a process of tests, not by each run that indexes: 0.2 s of
+    processor time for each. This is a function that ends them, for tests of how they start."""
+    kept, start, close, module = [], workers.Readers._start, workers.Readers.close, workers.MODULE
+
+    def started(readers):
+        while module == workers.MODULE and kept and not readers._closed:
+            if (process := kept.pop()).is_alive():
+                readers._started.append(process)
+                return process
+        return start(readers)
+
+    def closed(readers):
+        while module == workers.MODULE:
+            try:
+                process = readers._idle.get_nowait()
+            except Empty:
+                break
+            readers._started.remove(process)
+            kept.append(process)
+        close(readers)
+
+    def end():
+        while kept:
+            kept.pop().end()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers.Readers, "_start", started)
+        patch.setattr(workers.Readers, "close", closed)
+        yield end
+    end()
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,11 @@ from hostile_files import ENDED, HOSTILE, form_in_form, pdf
 from processes import ENVIRONMENT
 
 
+@pytest.fixture(autouse=True)
+def started_anew(end_readers):
+    end_readers()
+
+
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
