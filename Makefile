@@ -42,7 +42,7 @@ test-multilingual: $(VENV)/.test $(VENV)/.multilingual
 test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 	command -v nginx >/dev/null || apt-get install --yes --no-install-recommends nginx-light
-	$(BIN)/python -m pytest tests/web
+	$(BIN)/python -m pytest tests/web -n auto --dist worksteal
 
 test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres \
 		$(VENV)/.stores-test $(VENV)/.local

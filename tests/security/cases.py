@@ -6,11 +6,11 @@ must be equal: messages, schema, options, number and order of the requests. A ca
 that is passed in, so that it can be made again.
 """
 
-import asyncio
 import json
 from dataclasses import dataclass, replace
 from random import Random
 
+from equipoise.core import sync
 from equipoise.core.types import ChatOptions, Document, Proposal, Span, Tag, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
@@ -169,7 +169,7 @@ def asked(library, one, how):
         policy=how.policy,
         context=how.context,
     )
-    return asyncio.run(pipeline.ask_all(one.questions)), chat.requests
+    return sync.run(pipeline.ask_all(one.questions)), chat.requests
 
 
 def leak(library, one):

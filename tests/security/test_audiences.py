@@ -3,13 +3,13 @@
 A canary stands in every error text and in the names of models; every Reason is reached, alone and in a message.
 """
 
-import asyncio
 import json
 import re
 from dataclasses import dataclass, replace
 
 import pytest
 
+from equipoise.core import sync
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError, ModelUnavailable, QuestionError
 from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.settings import HighlightSettings, MonitorSettings, Settings, SummarizeSettings
@@ -142,7 +142,7 @@ def assert_clean(result):
 @pytest.mark.parametrize("case", CASES)
 def test_a_refusal_tells_who_asks_one_plain_sentence_and_the_operator_the_rest(store, case):
     reason, make = CASES[case]
-    result = asyncio.run(make(store).ask(QUESTION))
+    result = sync.run(make(store).ask(QUESTION))
     assert isinstance(result, Refusal)
     assert result.reason is reason
     assert result.detail.endswith((".", ")"))
@@ -152,9 +152,9 @@ def test_a_refusal_tells_who_asks_one_plain_sentence_and_the_operator_the_rest(s
 
 
 def test_the_operator_has_the_numbers(store):
-    unsure = asyncio.run(CASES["a low probability"][1](store).ask(QUESTION)).trace
+    unsure = sync.run(CASES["a low probability"][1](store).ask(QUESTION)).trace
     assert (unsure.probability, unsure.threshold) == (0.1234, 0.4321)
-    far = asyncio.run(CASES["a far guess"][1](store).ask(QUESTION)).trace
+    far = sync.run(CASES["a far guess"][1](store).ask(QUESTION)).trace
     assert -1 <= far.similarity < 0.6
 
 
@@ -169,7 +169,7 @@ class Sure:
 
 @pytest.mark.parametrize(("probability", "weak"), [(None, False), (0.7499, True), (0.75, False)])
 def test_weak_evidence_is_a_word_and_no_number(store, probability, weak):
-    result = asyncio.run(replace(built(store), highlighter=Sure(probability)).ask(QUESTION))
+    result = sync.run(replace(built(store), highlighter=Sure(probability)).ask(QUESTION))
     assert (result.weak, result.trace.probability) == (weak, probability)
     assert_clean(result)
 
@@ -177,7 +177,7 @@ def test_weak_evidence_is_a_word_and_no_number(store, probability, weak):
 @pytest.mark.parametrize("case", [name for name in CASES if name not in PLAIN])
 def test_nor_does_a_message_of_several_questions(store, case):
     made = CASES[case][1](store)
-    result = asyncio.run(replace(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
+    result = sync.run(replace(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
     assert len(result.sub_answers) == 3
     assert_clean(result)
 
@@ -185,11 +185,11 @@ def test_nor_does_a_message_of_several_questions(store, case):
 def test_the_reasons_of_a_message(store):
     """What one message has no room for, and a question too many."""
     made = replace(built(store), policy=SpanPolicy(max_sentences=1), highlighter=EachItsOwn(), monitor=None)
-    result = asyncio.run(replace(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
+    result = sync.run(replace(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
     assert_clean(result)
     ended = [part.result.reason if isinstance(part.result, Refusal) else None for part in result.sub_answers]
     assert ended == [None, Reason.TOO_MANY_QUOTES, Reason.TOO_MANY_QUESTIONS]
-    greeted = asyncio.run(replace(made, reception=Reception(store)).ask("Hello!"))
+    greeted = sync.run(replace(made, reception=Reception(store)).ask("Hello!"))
     assert_clean(greeted)
     reached = {reason for reason, _ in CASES.values()} | set(ended[1:]) | {greeted.reason}
     assert reached == set(Reason), "a Reason is not reached here: add its case"
@@ -210,7 +210,7 @@ class EachItsOwn:
 def test_other_errors_are_raised_for_the_operator_and_are_none_for_who_asks(store, error, where):
     made = replace(built(store), **{where: Raises(error)})
     with pytest.raises(type(error)) as raised:
-        asyncio.run(made.ask(QUESTION))
+        sync.run(made.ask(QUESTION))
     assert not isinstance(raised.value, QuestionError)
 
 
@@ -218,5 +218,5 @@ def test_other_errors_are_raised_for_the_operator_and_are_none_for_who_asks(stor
 @pytest.mark.parametrize("name", ["hs", "vanilla"])
 def test_what_is_wrong_with_a_question_is_for_who_asks(store, name, question):
     with pytest.raises(QuestionError) as raised:
-        asyncio.run(built(store, name=name, encoder=Broken(fails=True)).ask(question))
+        sync.run(built(store, name=name, encoder=Broken(fails=True)).ask(question))
     assert CANARY not in str(raised.value)

@@ -5,7 +5,6 @@ The whole pipeline runs: real store, real canonicalisation, real prompts; only t
 everything that ScriptedChat records: messages, schema, options, number and order of the requests.
 """
 
-import asyncio
 import json
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.results import Answer
 from equipoise.core.types import ChatOptions, Highlights, Passage, Proposal, Query, Span, Tag, Trust
@@ -91,7 +91,7 @@ def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50):
 def ask(library, highlighter, question, **more):
     """The result, and every request the summarizer's model received."""
     chat = ScriptedChat(lambda _: SUMMARY)
-    result = asyncio.run(pipeline(library, highlighter, chat, **more).ask(question))
+    result = sync.run(pipeline(library, highlighter, chat, **more).ask(question))
     return result, chat.requests
 
 
@@ -282,7 +282,7 @@ def test_what_came_before_in_a_session_changes_no_byte(library, data, typed, bef
 def answered(pipeline, question, before=()):
     """The result, None where the question cannot be asked."""
     try:
-        return asyncio.run(pipeline.ask(question, before=before))
+        return sync.run(pipeline.ask(question, before=before))
     except InputError:
         return None
 
@@ -363,7 +363,7 @@ def test_several_questions_are_as_blind_as_one(library, data, typed, context):
     chat = ScriptedChat(lambda _: SUMMARY)
     inner = pipeline(library, Spans(spans), chat, context=context)
     try:
-        result = asyncio.run(replace(inner, most=5).ask(message))
+        result = sync.run(replace(inner, most=5).ask(message))
     except InputError:
         assert chat.requests == []
         return

@@ -3,7 +3,6 @@
 Not of the order of the questions, of how often one is repeated, or of their words; and the limits hold for the message.
 """
 
-import asyncio
 import json
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.results import Answer, Reason
 from equipoise.core.types import Document, Proposal, Span, Tag, Trust
@@ -75,7 +75,7 @@ def pipeline(library, proposals, chat, *, policy=POLICY, context=False):
 def ask(library, proposals, questions, say=lambda _: SUMMARY, **more):
     """How the questions ended, and everything the summarizer's model was sent."""
     chat = ScriptedChat(say)
-    return asyncio.run(
+    return sync.run(
         pipeline(library, proposals, chat, **more).ask_all([*map(Question, questions)])
     ), chat.requests
 
@@ -179,7 +179,7 @@ def test_adjacent_quotes_of_three_questions_are_one_highlight_in_whatever_order(
         chat = ScriptedChat(lambda messages: json.dumps(
             {"guessed_questions": ["What?"], "answer": messages[-1].content.split("- ")[-1]}
         ))  # fmt: skip
-        result = asyncio.run(replace(pipeline(library, table, chat), most=5).ask(" ".join(typed)))
+        result = sync.run(replace(pipeline(library, table, chat), most=5).ask(" ".join(typed)))
         (item,) = result.highlights.items
         assert item.chosen == (Span(garden[0].doc_id, garden[0].start, garden[2].end),)
         assert [part.question for part in result.sub_answers] == typed

@@ -1,11 +1,11 @@
 """Retrievers, filters and stores of somebody else: what they get wrong is an error or a flag, never a hole."""
 
-import asyncio
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from equipoise.core import sync
 from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Retriever
 from equipoise.core.results import Answer
@@ -59,7 +59,7 @@ def pipeline(retriever, chosen=ANY, k=2):
 
 
 def ask(spoil=lambda candidates: candidates, chosen=ANY, **more):
-    return asyncio.run(pipeline(OfMyOwn(spoil), chosen, **more).ask(QUESTION))
+    return sync.run(pipeline(OfMyOwn(spoil), chosen, **more).ask(QUESTION))
 
 
 def ids(result):
@@ -81,7 +81,7 @@ class TestRetriever:
 
     def test_more_than_was_asked_for_is_cut(self):
         made = replace(pipeline(OfMyOwn(lambda candidates: candidates)), filter=NoFilter(), k=1, candidates=1)
-        assert len(ids(asyncio.run(made.ask(QUESTION)))) == 1
+        assert len(ids(sync.run(made.ask(QUESTION)))) == 1
 
     @pytest.mark.parametrize(
         "spoil",
@@ -112,7 +112,7 @@ class TestRetriever:
             return replace(candidates, documents={**candidates.documents, "tea": newer})
 
         with pytest.raises(CorpusError, match="changed between two questions"):
-            asyncio.run(
+            sync.run(
                 pipeline(OfMyOwn(changing)).ask_all(
                     [Question(QUESTION), Question("Who has the key to the ink?")]
                 )

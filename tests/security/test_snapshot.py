@@ -3,7 +3,6 @@
 Another process does it, a real one, and each test goes on only when that process has ended.
 """
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import pytest
 
 from equipoise.apps import render
 from equipoise.apps.terminal import Terminal
+from equipoise.core import sync
 from equipoise.core.results import Answer
 from equipoise.core.settings import FilterSettings, HighlightSettings, Settings, SummarizeSettings
 from equipoise.core.types import Document, Filtered, Flag
@@ -157,13 +157,13 @@ def wrapped(made, stage, work):
 @pytest.mark.parametrize("stage", ["retrieve", "filter", "highlight", "summarize"])
 def test_reindexing_after_any_stage_changes_nothing(store, stage):
     made, chat = pipeline(store)
-    before = asyncio.run(made.ask(QUESTION))
+    before = sync.run(made.ask(QUESTION))
     assert isinstance(before, Answer)
     assert before.trace.flagged
     assert before.highlights.items[0].context
     calm, asked = shown(before), list(chat.requests)
     chat.requests.clear()
-    after = asyncio.run(wrapped(made, stage, Once(lambda: reindex(store))).ask(QUESTION))
+    after = sync.run(wrapped(made, stage, Once(lambda: reindex(store))).ask(QUESTION))
     assert shown(after) == calm
     assert chat.requests == asked
     assert after.trace.flagged == before.trace.flagged
@@ -171,7 +171,7 @@ def test_reindexing_after_any_stage_changes_nothing(store, stage):
 
 def test_the_questions_of_one_message_share_a_snapshot(store):
     made, chat = pipeline(store)
-    before = asyncio.run(made.ask_all([Question(QUESTION), Question(SECOND)]))
+    before = sync.run(made.ask_all([Question(QUESTION), Question(SECOND)]))
     asked = list(chat.requests)
     chat.requests.clear()
     seen = set(store.doc_ids())
@@ -181,7 +181,7 @@ def test_the_questions_of_one_message_share_a_snapshot(store):
         subprocess.run(command, check=True, env=ENVIRONMENT, timeout=120)
         assert set(store.doc_ids()) == seen  # read inside the snapshot: still what it was
 
-    torn = asyncio.run(
+    torn = sync.run(
         wrapped(made, "retrieve", Once(another_process)).ask_all([Question(QUESTION), Question(SECOND)])
     )
     assert [shown(result) for result in torn.results] == [shown(result) for result in before.results]
@@ -193,7 +193,7 @@ def test_the_questions_of_one_message_share_a_snapshot(store):
 def test_a_filtered_passage_does_not_come_back_around_a_quote(store):
     """Not even where the store has been cut into other passages since."""
     made, _ = pipeline(store)
-    result = asyncio.run(made.ask(SECOND))
+    result = sync.run(made.ask(SECOND))
     readable = [scored.passage.text for scored in result.trace.passages]
     assert result.highlights.items
     for item in result.highlights.items:
