@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from equipoise.apps.server.completions import Quote
 from equipoise.apps.server.markdown import as_text
-from hostile_markdown import HOST, documents
-from serving import WAL, made_index
+from equipoise.core.types import Highlight
+from hostile_markdown import EVERY, HOST, documents
+from serving import WAL, events_of, made_index
 
 RENDERED = MarkdownIt("gfm-like", {"html": True, "linkify": False}).enable(["table", "strikethrough"])
 QUESTION = {"role": "user", "content": "When does the harbour close?"}
@@ -30,9 +32,10 @@ def shown(markdown):
 
 
 def test_nothing_of_a_hostile_document_is_markup():
-    assert len({*documents()}) == 200
-    assert sum(bool(live(text)) for text in documents()) > 150
-    assert not [text for text in documents() if live(as_text(text))]
+    every = documents(EVERY)
+    assert len({*every}) == EVERY > 2 * len(documents())
+    assert sum(bool(live(text)) for text in every) > 0.7 * EVERY
+    assert not [text for text in every if live(as_text(text))]
 
 
 @given(SIGNS, SIGNS)
@@ -65,6 +68,30 @@ def test_a_reply_has_no_markup_but_our_citations_whatever_the_host_says(serve, t
         content = reply.json()["choices"][0]["message"]["content"]
         assert HOST in content
         assert live(content) == ["link_open", "link_close"]
+
+
+def test_what_a_chat_draws_of_a_source_has_no_markup(serve, tmp_path):
+    hostile = f"The harbour closes ![at](http://{HOST}/q) nine, <img src=http://{HOST}/q> as ever."
+    served = serve(path=made_index(tmp_path, harbour=f"{hostile} Then it is shut."))
+    body = {"model": "equipoise", "messages": [QUESTION], "stream": True}
+    reply = served.client.post("/v1/chat/completions", json=body, headers=served.as_asker())
+    [source] = [chunk["event"]["data"] for _, chunk in events_of(reply.text)[:-1] if "event" in chunk]
+    [text] = source["document"]
+    assert HOST in text and not live(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("https://shop.example/a", "“https://shop.example/a, line 1”"),
+        ("http:evil.example.txt", "“http:evil.example.txt, line 1”"),
+        ("![x](q) <img src=q>.txt", "![x\\](q) \\<img src=q>.txt, line 1"),
+        ("plain name_1.txt", "plain name_1.txt, line 1"),
+    ],
+)
+def test_the_name_of_a_source_is_no_markup_and_no_address_to_ask_an_icon_of(source, shown):
+    quote = Highlight("d", 0, 5, "Hello", source, line=1)
+    assert Quote(1, quote, "http://127.0.0.1").name == shown
 
 
 def test_no_redirect_names_a_host_that_a_client_made_up(served):

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from equipoise.apps.render import where
 from equipoise.apps.server.citing import cited
-from equipoise.apps.server.markdown import as_text
+from equipoise.apps.server.markdown import as_name, as_text
 from equipoise.apps.server.views import for_strangers, shown_source, untrusted_part
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
@@ -40,7 +40,7 @@ class Quote:
         """Where it stands, and that it is untrusted where it is."""
         item = self.item
         mark = "" if item.trust is Trust.TRUSTED else f" ({item.trust})"
-        return where(item).replace(item.source, shown_source(item.source), 1) + mark
+        return as_name(where(item).replace(item.source, shown_source(item.source), 1) + mark)
 
     @property
     def trust(self) -> Trust:
@@ -54,10 +54,13 @@ class Quote:
         return f"{self.base}/?{urlencode([('doc', self.item.doc_id), *parts])}"
 
     def event(self) -> dict[str, Any]:
-        """Open WebUI's source event."""
+        """Open WebUI's source event. It shows the text of a source as Markdown."""
         about = {"source": self.url, "name": self.name, "source_url": self.url, "external": True}
         source = {"name": self.name, "url": self.url}
-        return {"type": "source", "data": {"source": source, "document": [self.text], "metadata": [about]}}
+        return {
+            "type": "source",
+            "data": {"source": source, "document": [as_text(self.text)], "metadata": [about]},
+        }
 
 
 @dataclass(slots=True)

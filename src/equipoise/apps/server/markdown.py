@@ -32,6 +32,16 @@ def as_text(text: str) -> str:
     return "".join([*pieces, _escaped(text[at:])])
 
 
+def as_name(text: str) -> str:
+    r"""What a document is called, as `as_text`, but with an address as it is. None begins with `http`: for each source
+    whose name does, Open WebUI lets the reader's browser ask Google for an icon, by that name.
+
+    >>> as_name("https://e.example/a, line 3"), as_name("[x](y).txt")
+    ('“https://e.example/a, line 3”', '[x\\](y).txt')
+    """
+    return _escaped(f"“{text}”" if text.startswith("http") else text)
+
+
 def _escaped(text: str) -> str:
     return _SIGNS.sub(_sign, text)
 
