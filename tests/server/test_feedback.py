@@ -7,6 +7,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from equipoise.apps.server import answers
 from equipoise.apps.server.routes_operation import cell
@@ -152,7 +154,7 @@ def test_sheets_hold_text_that_no_spreadsheet_computes(serve):
     rows = list(csv.DictReader(io.StringIO(sheet.text)))
     assert len(rows) == 5
     for row in rows:
-        assert row["question"].startswith("'") and row["comments"].startswith("'=")
+        assert row["question"].strip().startswith("'") and row["comments"].startswith("'=")
     usage = served.client.get("/v1/usage?format=csv", headers=served.as_admin()).text
     assert usage.splitlines()[0] == "day,key,name,questions,tokens"
 
@@ -160,12 +162,23 @@ def test_sheets_hold_text_that_no_spreadsheet_computes(serve):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("=1", "'=1"), (" =1", "' =1"), ("\uff1d1", "'\uff1d1"), ("\r=1", "'\r=1"), ("a=1", "a=1"),
-        (3, "3"), (None, ""), ([], ""), (["=1", "b"], "'=1\nb"), ([["d", 1, 2]], "d:1:2"),
+        ("=1", "'=1"), (" =1", " '=1"), ("\uff1d1", "'\uff1d1"), ("\r=1", "\r'=1"), ("a=1", "a=1"),
+        ("a;=1", "a;'=1"), ("a; @b;-1", "a; '@b;'-1"), ("a\tb\t=1", "a\tb\t'=1"), ("a\n+1", "a\n'+1"),
+        ('"a";"=1"', "\"a\";\"'=1\""), ("a, -5", "a, -5"), ("x -> y; z = 3", "x -> y; z = 3"),
+        (3, "3"), (None, ""), ([], ""), (["=1", "=b"], "'=1\n'=b"), ([["d", 1, 2]], "d:1:2"),
     ],
 )  # fmt: skip
 def test_a_cell_is_text(value, shown):
     assert cell(value) == shown
+
+
+@given(st.lists(st.text(alphabet="a1;\t\n,\"'=+-@ ", max_size=12), min_size=1, max_size=3))
+def test_no_part_of_a_row_is_computed_whatever_a_program_takes_for_its_separator(values):
+    text = io.StringIO()
+    csv.writer(text).writerow([cell(value) for value in values])
+    for separator in ",;\t":
+        for row in csv.reader(io.StringIO(text.getvalue()), delimiter=separator):
+            assert not [part for part in row if part.strip(' "').startswith(("=", "+", "-", "@"))]
 
 
 def test_the_oldest_answers_go(served, monkeypatch):

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
@@ -23,8 +24,8 @@ from equipoise.core.where import key_of
 router = APIRouter(tags=["operation"])
 
 RATINGS = {"up": 1, "down": -1, "none": 0}
-FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""A spreadsheet runs a cell that begins so."""
+FORMULA = re.compile(r"""((?:^|[;\t\r\n])[\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+"""Where a cell begins that a spreadsheet runs; many take a semicolon or a tab for the separator, and no quotes then."""
 Days = Annotated[int, Query(ge=1, le=3650)]
 Form = Annotated[Literal["json", "csv"], Query()]
 
@@ -184,8 +185,7 @@ def _listed(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -
 def cell(value: object) -> str:
     """A value as a cell that is text to every spreadsheet, and nothing to be computed."""
     if isinstance(value, str):
-        begins = value.lstrip().startswith(FORMULA) or value.startswith(("\t", "\r", "\n"))
-        return f"'{value}" if begins else value
+        return FORMULA.sub(r"\1'", value)
     if isinstance(value, Iterable):
         return cell(
             "\n".join(":".join(map(str, one)) if isinstance(one, list) else str(one) for one in value)
