@@ -8,9 +8,10 @@ import pytest
 
 from equipoise.core.errors import CorpusError, InputError
 from equipoise.corpus.sources.addresses import given, parsed
-from equipoise.corpus.sources.fetching import Fetcher, Unanswered
+from equipoise.corpus.sources.fetching import Fetcher
 from equipoise.corpus.sources.guard import Allowed, Forbidden, Guarded, is_public, system_resolver
 from equipoise.corpus.sources.robots import Robots
+from equipoise.corpus.sources.source import Unanswered
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from site_server import HOST, Page, resolver, serving

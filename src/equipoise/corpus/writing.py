@@ -19,8 +19,8 @@ from equipoise.corpus.files import Original
 from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.naming import documents_of
 from equipoise.corpus.offsets import packed as packed_offsets
+from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, named
-from equipoise.corpus.prefetch import Fresh, Same
 from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.store import Store
@@ -46,6 +46,26 @@ class IndexProgress:
 Progress = Callable[[IndexProgress], None]
 Judge = Callable[[Original, Sequence[Document], Trust], Trust]
 """Says under which trust the documents of a file or page are written, to which the run gives that trust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Something whose content is the one in the store: its record there, and with its size and time of now."""
+
+    old: FileRecord
+    now: FileRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """New content, or old one of which other things are said: how it was when it was read, its documents, and the bytes
+    of the metadata beside it."""
+
+    sha256: str
+    size: int
+    mtime_ns: int
+    readings: list[ParsedDocument]
+    beside: bytes = b""
 
 
 class Incoming(Protocol):

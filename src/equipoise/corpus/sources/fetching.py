@@ -13,9 +13,9 @@ from typing import Self
 
 import httpcore2
 
-from equipoise.core.errors import CorpusError
 from equipoise.corpus.sources.addresses import PORTS, Address, parsed
 from equipoise.corpus.sources.guard import Allowed, Forbidden, Guarded, Resolver, system_resolver
+from equipoise.corpus.sources.source import Unanswered
 
 AGENT = "equipoise"
 """What robots.txt may call this program."""
@@ -33,10 +33,6 @@ _BUSY = frozenset({429, 503})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEPT = frozenset({b"content-type", b"etag", b"last-modified", b"x-robots-tag", b"location", b"retry-after"})
 _LONGEST_HEADER = 2_000
-
-
-class Unanswered(CorpusError):
-    """No answer, or none that can be used; another try may bring one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,10 @@ def sync_site(
             with _site(chosen, memory, resolve, is_known_anew=before.how != how) as site:
                 report = sync(
                     site,
+                    address,
                     store,
                     encoder,
+                    site.readers,
                     trust=Trust(chosen.trust),
                     metadata=said,
                     gone=gone,

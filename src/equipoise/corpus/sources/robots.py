@@ -7,7 +7,8 @@ from protego import Protego
 
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.corpus.sources.addresses import Address, parsed
-from equipoise.corpus.sources.fetching import AGENT, LONGEST_WAIT_S, Fetcher, Unanswered
+from equipoise.corpus.sources.fetching import AGENT, LONGEST_WAIT_S, Fetcher
+from equipoise.corpus.sources.source import Unanswered
 from equipoise.corpus.workers import Readers
 
 MOST_BYTES = 500_000

@@ -12,15 +12,16 @@ from pathlib import Path
 
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.corpus import blocks, offsets
-from equipoise.corpus.files import LeftOut, Original
+from equipoise.corpus.files import Content, LeftOut, Original
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.pages import ParsedPage
 from equipoise.corpus.parsed import ParsedDocument
+from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.addresses import Address, SiteScope, parsed
-from equipoise.corpus.sources.fetching import REDIRECTS, Fetched, Fetcher, Unanswered
+from equipoise.corpus.sources.fetching import REDIRECTS, Fetched, Fetcher
 from equipoise.corpus.sources.memory import Memory, Seen
 from equipoise.corpus.sources.robots import Robots, Sitemaps
-from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart
+from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 
@@ -70,13 +71,24 @@ class Site:
     _missing: set[str] = field(default_factory=set)
     _canonical: dict[Address, Address] = field(default_factory=dict)
     _reasons: dict[str, list[str]] = field(default_factory=dict)
-    _parts: Sequence[ItemPart] = ()
+    _parts: dict[str, Sequence[ItemPart]] = field(default_factory=dict)
     _asked: int = 0
+    _known: int = 0
 
     @property
     def address(self) -> str:
         """Where it begins."""
         return str(self.scope.start)
+
+    @property
+    def nothing(self) -> str:
+        """See DocumentSource."""
+        return f"nothing could be read at {self.address}"
+
+    @property
+    def expected(self) -> int:
+        """See DocumentSource."""
+        return self._known
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
@@ -86,9 +98,9 @@ class Site:
             for why, (first, *rest) in self._reasons.items()
         ]
 
-    def items(self, known: Mapping[str, str]) -> Iterator[Item]:
+    def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """The pages, each while it is at hand. Raises CorpusError where the site does not answer."""
-        self._seen = self.memory.pages(self.address)
+        self._seen, self._known = self.memory.pages(self.address), len({_page_of(key) for key in known})
         robots = Robots.of(self.fetcher)
         self._enter(self.scope.start, 0)
         maps = Sitemaps(self.fetcher, self.readers, self.failed)
@@ -100,7 +112,7 @@ class Site:
                 yield from self._visit(alias, 0, robots, known, is_alias=True)
         yield from self._look_again(robots, known)
 
-    def _walk(self, robots: Robots, known: Mapping[str, str]) -> Iterator[Item]:
+    def _walk(self, robots: Robots, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         while self._queue:
             if self._asked >= self.most:
                 self._leave(
@@ -110,7 +122,7 @@ class Site:
             address, depth = self._queue.popleft()
             yield from self._visit(address, depth, robots, known)
 
-    def _look_again(self, robots: Robots, known: Mapping[str, str]) -> Iterator[Item]:
+    def _look_again(self, robots: Robots, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """Ask for the pages of the index that nothing led to."""
         asked = {str(address) for address in self._queued}
         for page in sorted({_page_of(key) for key in known} - asked - self._met):
@@ -127,11 +139,11 @@ class Site:
         return self._seen.get(page, Seen()).missing + 1
 
     def read(self, item: Item) -> Sequence[ItemPart]:
-        """See Source."""
-        return self._parts
+        """See DocumentSource: all that `items` still has at hand."""
+        return self._parts.pop(item.key)
 
-    def gone(self, known: Mapping[str, str]) -> Sequence[str]:
-        """See Source."""
+    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
+        """See DocumentSource."""
         unsure = {error.path for error in self.failed}
         gone = []
         for key in known:
@@ -182,7 +194,7 @@ class Site:
         address: Address,
         depth: int,
         robots: Robots,
-        known: Mapping[str, str],
+        known: Mapping[str, FileRecord],
         *,
         is_alias: bool = False,
     ) -> Iterator[Item]:
@@ -211,7 +223,7 @@ class Site:
             if before.missing and page not in self._missing:
                 self.memory.keep(self.address, page, replace(before, missing=0))
             self._follow(before.links, depth)
-            yield Item(page, before.fingerprint)
+            yield Item(page, self._again(address), before.fingerprint)
         elif answer.status == 200:
             yield from self._taken(answer, depth, is_alias=is_alias)
         else:
@@ -266,23 +278,20 @@ class Site:
         self._follow(read.links, depth)
         if self._is_no_document(answer, read, depth, is_alias=is_alias):
             return
+        content = Content(answer.data, len(answer.data), 0)
         whose = ((read.own, ""), (read.others, COMMENTS))
-        self._parts = [
-            ItemPart(
-                readings,
-                Original(page + ending, f"page{suffix}", lambda: answer.data),
-                len(answer.data),
-                ending,
-            )
-            for readings, ending in whose
-            if readings
-        ]
+        self._parts[page] = [ItemPart(content, parsed, ending) for parsed, ending in whose if parsed]
         mark = _fingerprint(read.own, read.others)
         self._met.add(page)
         etag, modified = (_plain(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
         seen = Seen(etag, modified, mark, read.links)
         self.memory.keep(self.address, page, seen)
-        yield Item(page, mark)
+        yield Item(page, Original(page, f"page{suffix}", lambda: answer.data), mark)
+
+    def _again(self, address: Address) -> Original:
+        """A page that has not changed, whose bytes are asked for if somebody wants them."""
+        kind = kind_of(Path(address.path)) or ".html"
+        return Original(str(address), f"page{kind}", lambda: self.fetcher.get(address).data)
 
     def _is_no_document(self, answer: Fetched, read: ParsedPage, depth: int, *, is_alias: bool) -> bool:
         address, page = answer.address, str(answer.address)
@@ -330,9 +339,10 @@ def _page_of(key: str) -> str:
     return key.removesuffix(COMMENTS)
 
 
-def _mark(page: str, known: Mapping[str, str]) -> str | None:
+def _mark(page: str, known: Mapping[str, FileRecord]) -> str | None:
     """The fingerprint of a page of the index, whoever wrote it."""
-    return known.get(page) or known.get(page + COMMENTS)
+    record = known.get(page) or known.get(page + COMMENTS)
+    return record.sha256 if record else None
 
 
 def _suffix(answer: Fetched) -> str:

@@ -1,21 +1,21 @@
-"""What a source is, wherever its documents live: three methods. `corpus.sources.syncing` brings an index up to date
-with any of them.
-
-A folder is mirrored by `corpus.indexing`, since files know what has changed without being read, and a walk knows at
-once what is gone; both hand what they have read to the same `corpus.writing.IndexWriter`.
-"""
+"""What a source is, wherever its documents live: three methods. `corpus.mirroring` brings an index up to date with any
+of them: a folder, a site, a bucket."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from equipoise.core.errors import UnreadableFile
-from equipoise.corpus.files import LeftOut, Original
+from equipoise.core.errors import CorpusError, UnreadableFile
+from equipoise.corpus.files import Content, LeftOut, Original
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.record_types import FileRecord
 
 COMMENTS = "#comments"
 """Behind the address of a page: what its readers wrote there, a document of its own."""
+
+
+class Unanswered(CorpusError):
+    """No answer, or none that can be used; another try may bring one. Nothing is said about what was asked for."""
 
 
 def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRecord]:
@@ -25,34 +25,50 @@ def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRe
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something in a source: its address, and a mark of its content, which is another where the content is."""
+    """Something in a source: its `key` in the index, and its fingerprint, which is another where the content is: the
+    `sha256` where that is known, else size and time (or a number that is another for each version). `whole` is its name
+    for people where that of `original` is taken."""
 
-    address: str
-    fingerprint: str
+    key: str
+    original: Original
+    sha256: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+    whole: str = ""
+
+    def is_as(self, old: FileRecord) -> bool:
+        """Whether the index holds just this."""
+        if self.sha256:
+            return self.sha256 == old.sha256
+        return (self.size, self.mtime_ns) == (old.size, old.mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemPart:
-    """What one hand wrote in an item: `ending` stands behind the address as a name of its own. What ends in
-    COMMENTS anybody may have written, whatever the source's trust."""
+    """What one hand wrote in an item, parsed already where there are `readings`: `ending` stands behind the key as a
+    name of its own. What ends in COMMENTS anybody may have written, whatever the source's trust."""
 
-    readings: Sequence[ParsedDocument]
-    original: Original
-    size: int
+    content: Content
+    readings: Sequence[ParsedDocument] | None = None
     ending: str = ""
 
 
 class DocumentSource(Protocol):
-    """Where documents live: everything in it has an address that begins with a `://`."""
+    """Where documents live: in all but a folder every key begins with a `://` address."""
 
     @property
-    def address(self) -> str:
-        """Its own address, the root of its documents."""
+    def nothing(self) -> str:
+        """What to say where nothing could be read."""
+        ...
+
+    @property
+    def expected(self) -> int:
+        """How many items there seem to be, as far as that is known."""
         ...
 
     @property
     def failed(self) -> Sequence[UnreadableFile]:
-        """What could not be read so far: nothing is said about it."""
+        """What could not be listed so far: nothing is said about it."""
         ...
 
     @property
@@ -60,15 +76,16 @@ class DocumentSource(Protocol):
         """What was met and on purpose not read."""
         ...
 
-    def items(self, known: Mapping[str, str]) -> Iterator[Item]:
-        """Everything that is there; `known` has the fingerprints of what the index holds. Raises CorpusError where
-        nothing can be listed at all."""
+    def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
+        """Everything that is there; `known` is what the index holds of it. Raises CorpusError where nothing can be
+        listed at all."""
         ...
 
     def read(self, item: Item) -> Sequence[ItemPart]:
-        """The documents of the item that `items` gave last."""
+        """What is in an item now, asked for once, in a thread, while later ones are listed. Raises UnreadableFile for
+        what cannot be a document any more, Unanswered where another try may bring it."""
         ...
 
-    def gone(self, known: Mapping[str, str]) -> Sequence[str]:
+    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
         """What of the index is gone from the source, after `items`: only what the source says so of."""
         ...
