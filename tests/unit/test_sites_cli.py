@@ -30,7 +30,7 @@ def address(shop):
 
 def test_one_command_and_an_answer(run, address):
     code, out, _ = run("index", address, "--allow", "localhost")
-    assert code == 0 and "3 documents" in out and "(pages: 3 added)" in out
+    assert code == 0 and "3 documents" in out and "(pages: 2 added; comments: 1 added)" in out
     code, out, _ = run("ask", "When are refunds paid?")
     assert "Refunds are paid within 14 days." in out and "never" not in out and f"{address}refunds" in out
 
@@ -55,7 +55,7 @@ def test_a_site_of_ones_own_network_needs_its_name(run, address):
 def test_a_site_and_a_folder_in_one_index(run, address, tmp_path):
     (tmp_path / "a.md").write_text("Milk is white.")
     code, out, _ = run("index", address, "a.md", "--allow", "localhost")
-    assert code == 0 and "(pages: 3 added)" in out and "(files: 1 added)" in out
+    assert code == 0 and "(pages: 2 added; comments: 1 added)" in out and "(files: 1 added)" in out
 
 
 def test_sources_are_listed_synced_and_removed(run, address, shop):
@@ -72,7 +72,7 @@ def test_sources_are_listed_synced_and_removed(run, address, shop):
     assert row | known == row
     shop.put("/refunds", "<p>Refunds are paid within 30 days.</p>")
     code, out, _ = run("sources", "sync")
-    assert code == 0 and "1 changed, 1 unchanged, 1 removed" in out
+    assert code == 0 and "(pages: 1 changed, 1 unchanged; comments: 1 removed)" in out
     assert "team=shop" in run("documents", "list")[1]
     shop.put("/", "broken", status=500)
     code, _, err = run("sources", "sync", address)
@@ -103,7 +103,7 @@ def test_sources_of_the_settings(run, address, monkeypatch, tmp_path):
     assert run("sources", "sync", "--due")[1] == ""  # an hour has not passed
     assert "untrusted" in run("documents", "list")[1] and " trusted" not in run("documents", "list")[1]
     code, out, _ = run("index", address)
-    assert code == 0 and "3 unchanged" in out
+    assert code == 0 and "(pages: 2 unchanged; comments: 1 unchanged)" in out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Unpack
@@ -97,8 +98,7 @@ def index(
 
 def _said(what: str, report: IndexReport, chosen: Settings) -> bool:
     """Say what was done to files or pages; whether some failed."""
-    done = ", ".join(counted(report)) or "none"
-    Terminal().print(f"{held(report)} in {chosen.store.path} ({what}: {done})")
+    Terminal().print(f"{held(report)} in {chosen.store.path} ({counted(report, what)})")
     return bool(report.failed)
 
 
@@ -124,8 +124,9 @@ def watch(
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
-        if done := [count for count in counted(report) if not count.endswith(("unchanged", "skipped"))]:
-            console.print(f"{held(report)} (files: {', '.join(done)})")
+        report = replace(report, unchanged=0, skipped=())
+        if (done := counted(report)) != "files: none":
+            console.print(f"{held(report)} ({done})")
         said = True
 
 
@@ -179,8 +180,15 @@ def held(report: IndexReport) -> str:
     return f"{number_of(report.documents, 'document')}, {number_of(report.passages, 'passage')}"
 
 
-def counted(report: IndexReport) -> list[str]:
-    """How many files were added, changed and so on."""
+def counted(report: IndexReport, what: str = "files") -> str:
+    """How many files or pages were added, changed and so on, and how many comments of readers, which are documents of
+    their own."""
+    comments = dict(report.comments)
     done = ("added", "changed", "unchanged", "relabelled", "removed")
-    counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
-    return counts + ([f"{len(report.skipped)} skipped"] if report.skipped else [])
+    counts = {name: getattr(report, name) - comments.get(name, 0) for name in done}
+    counts["skipped"] = len(report.skipped)
+    said = [(what, counts)] + ([("comments", comments)] if comments else [])
+    return "; ".join(
+        f"{kind}: " + (", ".join(f"{count} {name}" for name, count in each.items() if count) or "none")
+        for kind, each in said
+    )

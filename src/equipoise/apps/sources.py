@@ -89,7 +89,7 @@ def sync(
             is_failed = True
             continue
         is_failed = is_failed or bool(report.failed)
-        Terminal().print(f"{one.address}: {held(report)} (pages: {', '.join(counted(report)) or 'none'})")
+        Terminal().print(f"{one.address}: {held(report)} ({counted(report, 'pages')})")
     if is_failed:
         raise typer.Exit(PARTLY_FAILED)
 

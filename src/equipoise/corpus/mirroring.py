@@ -91,21 +91,16 @@ class Mirror:
         lost = [key for key in lost if key not in stays]
         for key in lost:
             store.drop_file(key)
+            writer.taken[key] = "removed"
         if writer.written > OPTIMIZE_FROM * before:
             store.optimize()
         writer.embed(taken)
         failed = (*self.source.failed, *writer.failed)
         left_out = (*self.source.left_out, *(why for why, _ in spared))
-        if not (lost or writer.taken):
+        if not writer.taken:
             raise CorpusError(_nothing(self.source.nothing, [*failed, *left_out]))
-        report = writer.report()
-        return replace(
-            report,
-            removed=len(lost) + report.removed,
-            failed=failed,
-            left_out=left_out,
-            seconds=time.monotonic() - began,
-        )
+        seconds = time.monotonic() - began
+        return replace(writer.report(), failed=failed, left_out=left_out, seconds=seconds)
 
     def _take(self) -> int:
         """Take every item in its turn, those that another process has at last; how many there were."""
@@ -199,7 +194,7 @@ class Mirror:
             self._part(begun, part.ending, fresh)
         for ending in begun.olds.keys() - {part.ending for part, _ in outcome}:
             self.writer.store.drop_file(begun.item.key + ending)
-            self.writer.taken[begun.item.key + ending] = "lost"
+            self.writer.taken[begun.item.key + ending] = "removed"
 
     def _part(self, begun: _Begun, ending: str, read: Same | Fresh | EquipoiseError) -> None:
         item, key = begun.item, begun.item.key + ending

@@ -16,7 +16,8 @@ class IndexReport:
     `guessed` has (source, encoding) for those of files that do not say their encoding, `unread` (source, script)
     for those that the encoder does not read.
     `strangers` are the ids of new documents that are not trusted, `alike` (source, trusted source) for those of them
-    that look like a trusted document: whoever has both partitions says so (`rag.impersonation`).
+    that look like a trusted document: whoever has both partitions says so (`rag.impersonation`). `comments` says how
+    many of those added, changed and so on are what readers wrote below a page.
     """
 
     added: int = 0
@@ -36,3 +37,4 @@ class IndexReport:
     unread: tuple[tuple[str, str], ...] = ()
     strangers: tuple[str, ...] = ()
     alike: tuple[tuple[str, str], ...] = ()
+    comments: tuple[tuple[str, int], ...] = ()

@@ -4,6 +4,7 @@ Whatever lists and reads them (a walk through folders, a crawl of a site) hands 
 words find them from then on. `embed` makes the vectors at the end (`corpus.vectors`), which takes most of the time.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, named
 from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.report import IndexReport
+from equipoise.corpus.sources.source import COMMENTS
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import is_multilingual
 from equipoise.text.tokens import script_of
@@ -139,7 +141,7 @@ class IndexWriter:
         except UnreadableFile as error:
             if turn.old is not None:
                 self.store.drop_file(turn.key)
-                self.taken[turn.key] = "lost"
+                self.taken[turn.key] = "removed"
                 error = UnreadableFile(error.path, f"{error.reason}; its old text is no longer searched")
             self.failed.append(error)
 
@@ -205,7 +207,7 @@ class IndexWriter:
             changed=count("changed"),
             unchanged=count("unchanged"),
             relabelled=count("relabelled"),
-            removed=count("lost"),
+            removed=count("removed"),
             documents=counts.documents,
             passages=counts.passages,
             failed=tuple(self.failed),
@@ -214,6 +216,7 @@ class IndexWriter:
             guessed=tuple((one.source, one.encoding) for one in self._unseen if one.encoding),
             unread=tuple((one.source, one.script) for one in self._unseen if one.script),
             strangers=tuple(one.doc_id for one in self._unseen if not one.trusted),
+            comments=tuple(Counter(how for key, how in self.taken.items() if key.endswith(COMMENTS)).items()),
         )
 
     def _judged(self, turn: Incoming, documents: Sequence[Document], trust: Trust) -> Trust:
