@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib import metadata
+from threading import Lock
 from typing import Self
 
 import httpcore2
@@ -27,6 +28,8 @@ LONGEST_WAIT_S = 60.0
 """That a server may ask for between two requests."""
 TIMEOUT_S = 60.0
 """For one answer, from the first byte asked to the last one read."""
+CONNECTIONS = 4
+"""To one site, where it asks for no pause between requests and was never busy."""
 STEP_S = 20.0
 """For each step of it."""
 _BUSY = frozenset({429, 503})
@@ -70,7 +73,8 @@ def user_agent() -> str:
 class Fetcher:
     """One polite client of the site at `start`; close it, or use it in a `with` block.
 
-    Between two requests `delay` seconds pass. `authorization` is sent to the origin of `start` and to no other.
+    Between two requests `delay` seconds pass. `authorization` is sent to the origin of `start` and to no other. Several
+    threads may ask.
     """
 
     start: Address
@@ -85,11 +89,19 @@ class Fetcher:
     _backend: Guarded = field(init=False)
     _pool: httpcore2.ConnectionPool = field(init=False)
     _last: float = 0.0
+    _not_before: float = 0.0
+    _was_busy: bool = False
+    _lock: Lock = field(default_factory=Lock)
     _agent: str = field(default_factory=user_agent)
 
     def __post_init__(self) -> None:
         self._backend = Guarded(self.allowed, self.resolve)
-        self._pool = httpcore2.ConnectionPool(max_connections=2, network_backend=self._backend)
+        self._pool = httpcore2.ConnectionPool(max_connections=CONNECTIONS, network_backend=self._backend)
+
+    @property
+    def at_once(self) -> int:
+        """How many requests may run beside each other: one, where the site wants to be asked slowly."""
+        return 1 if self.delay or self._was_busy else CONNECTIONS
 
     def get(self, address: Address, known: Mapping[str, str] | None = None) -> Fetched:
         """The answer for an address; 304 where the page is as `known` (ETag, Last-Modified) says. No redirect is
@@ -118,17 +130,21 @@ class Fetcher:
             answer = self._once(address, known)
             if answer.status not in _BUSY or tries == MOST_TRIES:
                 return answer
-            self.sleep(_wait(answer.headers.get("retry-after", ""), tries))
+            wait = _wait(answer.headers.get("retry-after", ""), tries)
+            with self._lock:
+                self._was_busy, self._not_before = True, max(self._not_before, time.monotonic() + wait)
         raise Unanswered("the server is busy")
 
     def _pause(self) -> None:
-        left = self._last + self.delay - time.monotonic() if self._last else 0.0
-        if left > 0:
-            self.sleep(left)
-        self._last = time.monotonic()
+        """Wait for this request's turn: none of any thread begins before it."""
+        with self._lock:
+            begins = max(self._not_before, self._last + self.delay if self._last else 0.0)
+            if (left := begins - time.monotonic()) > 0:
+                self.sleep(left)
+            self.requests += 1
+            self._last = time.monotonic()
 
     def _once(self, address: Address, known: Mapping[str, str]) -> Fetched:
-        self.requests += 1
         self._backend.clock.ends = time.monotonic() + self.timeout
         try:
             with self._pool.stream(

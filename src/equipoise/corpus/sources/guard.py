@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from socket import SOCK_STREAM, gaierror, getaddrinfo
+from threading import local
 from typing import Any
 
 import httpcore2
@@ -94,9 +95,8 @@ def system_resolver(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(row[4][0]) for row in found))
 
 
-@dataclass(slots=True)
-class Clock:
-    """When the request that runs has to be over."""
+class Clock(local):
+    """When the request that runs in this thread has to be over."""
 
     ends: float = 0.0
 

@@ -22,13 +22,14 @@ from equipoise.core.errors import StoreError
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A page as it was seen: what the server calls this version of it, the fingerprint of what was read, where its
-    links led, and how many runs in a row nothing has led to it."""
+    links led, how many runs in a row nothing has led to it, and a hash of all that it was read from."""
 
     etag: str = ""
     modified: str = ""
     fingerprint: str = ""
     links: tuple[str, ...] = ()
     missing: int = 0
+    body: str = ""
 
     @property
     def headers(self) -> dict[str, str]:

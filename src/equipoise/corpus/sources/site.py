@@ -4,21 +4,20 @@ What is gone is what the site says is gone: not found (404, 410), moved, for no 
 more, or that may not be read any more, goes after the second run that finds it so.
 """
 
-import hashlib
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import CorpusError, UnreadableFile
-from equipoise.corpus import blocks, offsets
 from equipoise.corpus.files import Content, LeftOut, Original
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.pages import ParsedPage
-from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.addresses import Address, SiteScope, parsed
-from equipoise.corpus.sources.fetching import REDIRECTS, Fetched, Fetcher
+from equipoise.corpus.sources.answers import fingerprint_of, hash_of, suffix_of, versions
+from equipoise.corpus.sources.fetching import CONNECTIONS, REDIRECTS, Fetched, Fetcher
 from equipoise.corpus.sources.memory import Memory, Seen
 from equipoise.corpus.sources.robots import Robots, Sitemaps
 from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered
@@ -29,24 +28,11 @@ DEEPEST = 30
 """Links from the start, or from a sitemap, to a page: a calendar without end is left here."""
 MOST_QUERIES = 100
 """Addresses of one path that differ in their query."""
+_AHEAD = 2
+"""Requests that wait, for each that runs: none is idle while a page is read."""
 PATIENCE = 2
 """Runs in a row in which nothing leads to a page until it is gone."""
 _GONE = frozenset({404, 410})
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
-_TYPES = {
-    "application/pdf": ".pdf",
-    "text/plain": ".txt",
-    "text/markdown": ".md",
-    "text/csv": ".csv",
-    "application/epub+zip": ".epub",
-    "application/rtf": ".rtf",
-    "application/vnd.oasis.opendocument.text": ".odt",
-    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
-}
-_BY_NAME = frozenset({"application/octet-stream", "binary/octet-stream", "application/force-download"})
 
 
 @dataclass(slots=True)
@@ -109,18 +95,38 @@ class Site:
         yield from self._walk(robots, known)
         for alias, other in list(self._canonical.items()):
             if str(other) not in self._met:  # the page that it names is none: it stands for itself
-                yield from self._visit(alias, 0, robots, known, is_alias=True)
+                yield from self._visit(alias, robots, known, is_alias=True)
         yield from self._look_again(robots, known)
 
     def _walk(self, robots: Robots, known: Mapping[str, FileRecord]) -> Iterator[Item]:
-        while self._queue:
-            if self._asked >= self.most:
-                self._leave(
-                    self._queue[0][0], f"more than {self.most:,} pages: raise pages, or narrow the address"
-                )
-                return
-            address, depth = self._queue.popleft()
-            yield from self._visit(address, depth, robots, known)
+        """Several pages are asked for at once, where the site does not mind, and read in their order."""
+        waiting: deque[_Asked] = deque()
+        asking = ThreadPoolExecutor(CONNECTIONS, "equipoise-site")
+        try:
+            while self._queue or waiting:
+                while self._queue and len(waiting) < self._ahead() and not self._is_enough():
+                    address, depth = self._queue.popleft()
+                    if self._may_ask(address, robots):
+                        marks = self._marks(address, known)
+                        headers = marks.headers if marks else None
+                        answer = asking.submit(self.fetcher.get, address, headers)
+                        waiting.append(_Asked(address, depth, marks, answer))
+                if waiting:
+                    yield from self._answered(waiting.popleft())
+                elif self._queue and self._is_enough():
+                    self._leave(
+                        self._queue[0][0],
+                        f"more than {self.most:,} pages: raise pages, or narrow the address",
+                    )
+                    return
+        finally:
+            asking.shutdown(cancel_futures=True)
+
+    def _ahead(self) -> int:
+        return 1 if self.fetcher.at_once == 1 else _AHEAD * self.fetcher.at_once
+
+    def _is_enough(self) -> bool:
+        return self._asked >= self.most
 
     def _look_again(self, robots: Robots, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """Ask for the pages of the index that nothing led to."""
@@ -133,7 +139,7 @@ class Site:
                 if not self.failed:  # what failed may be what leads there
                     self._missing.add(page)
                 if self._runs_missing(page) < PATIENCE or self.failed:
-                    yield from self._visit(address, DEEPEST, robots, known)
+                    yield from self._visit(address, robots, known)
 
     def _runs_missing(self, page: str) -> int:
         return self._seen.get(page, Seen()).missing + 1
@@ -189,45 +195,64 @@ class Site:
     def _leave(self, address: Address, why: str) -> None:
         self._reasons.setdefault(why, []).append(str(address))
 
-    def _visit(
-        self,
-        address: Address,
-        depth: int,
-        robots: Robots,
-        known: Mapping[str, FileRecord],
-        *,
-        is_alias: bool = False,
-    ) -> Iterator[Item]:
-        """Ask for a page and give it, if it is one; `is_alias`: its canonical address counts no more."""
-        page = str(address)
+    def _may_ask(self, address: Address, robots: Robots) -> bool:
+        """Whether a page may be asked for; counts it."""
         if not robots.allow(address):
             self._leave(address, "closed by robots.txt")
-            self._missing.add(page)
-            return
+            self._missing.add(str(address))
+            return False
         self._asked += 1
-        before = self._seen.get(page, Seen())
-        marks = (
-            {}
-            if is_alias or self.is_known_anew or _mark(page, known) != before.fingerprint
-            else before.headers
-        )
+        return True
+
+    def _marks(self, address: Address, known: Mapping[str, FileRecord]) -> Seen | None:
+        """The page as it was seen, where the index holds just that; else nothing is known of it."""
+        before = self._seen.get(str(address))
+        is_held = before is not None and _mark(str(address), known) == before.fingerprint != ""
+        return before if is_held and not self.is_known_anew else None
+
+    def _visit(
+        self, address: Address, robots: Robots, known: Mapping[str, FileRecord], *, is_alias: bool = False
+    ) -> Iterator[Item]:
+        """Ask for one page and give it, if it is one; `is_alias`: its canonical address counts no more."""
+        if self._may_ask(address, robots):
+            marks = None if is_alias else self._marks(address, known)
+            answer: Future[Fetched] = Future()
+            try:
+                answer.set_result(self.fetcher.get(address, marks.headers if marks else None))
+            except Unanswered as error:
+                answer.set_exception(error)
+            depth = 0 if is_alias else DEEPEST
+            yield from self._answered(_Asked(address, depth, marks, answer, is_alias))
+
+    def _answered(self, asked: "_Asked") -> Iterator[Item]:
+        """What came of a request."""
+        address, depth, before = asked.address, asked.depth, asked.before
         try:
-            answer = self.fetcher.get(address, marks)
+            answer = asked.answer.result()
         except Unanswered as error:
             if address == self.scope.start:
                 raise
             self._fail(address, str(error), depth)
             return
-        if answer.status == 304 and marks:
-            self._met.add(page)
-            if before.missing and page not in self._missing:
-                self.memory.keep(self.address, page, replace(before, missing=0))
-            self._follow(before.links, depth)
-            yield Item(page, self._again(address), before.fingerprint)
+        if answer.status == 200 and before is not None and before.body == hash_of(answer):
+            before = replace(before, **versions(answer))
+            yield from self._same(address, depth, before)
+        elif answer.status == 304 and before is not None:
+            yield from self._same(address, depth, before)
         elif answer.status == 200:
-            yield from self._taken(answer, depth, is_alias=is_alias)
+            yield from self._taken(answer, depth, is_alias=asked.is_alias)
         else:
             self._refused(answer, depth)
+
+    def _same(self, address: Address, depth: int, before: Seen) -> Iterator[Item]:
+        """A page as it was."""
+        page = str(address)
+        self._met.add(page)
+        now = before if page in self._missing else replace(before, missing=0)
+        if now != self._seen[page]:
+            self.memory.keep(self.address, page, now)
+        self._follow(before.links, depth)
+        yield Item(page, self._again(address), before.fingerprint)
 
     def _fail(self, address: Address, why: str, depth: int) -> None:
         """Nothing is known of a page this time; its links are those of last time."""
@@ -264,7 +289,7 @@ class Site:
 
     def _taken(self, answer: Fetched, depth: int, *, is_alias: bool) -> Iterator[Item]:
         address, page = answer.address, str(answer.address)
-        suffix = _suffix(answer)
+        suffix = suffix_of(answer)
         if not suffix:
             self._missing.add(page)
             self._leave(address, f"of a type that is not read ({answer.kind[:60] or 'none is said'})")
@@ -281,10 +306,9 @@ class Site:
         content = Content(answer.data, len(answer.data), 0)
         whose = ((read.own, ""), (read.others, COMMENTS))
         self._parts[page] = [ItemPart(content, parsed, ending) for parsed, ending in whose if parsed]
-        mark = _fingerprint(read.own, read.others)
+        mark = fingerprint_of(read.own, read.others)
         self._met.add(page)
-        etag, modified = (_plain(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
-        seen = Seen(etag, modified, mark, read.links)
+        seen = Seen(**versions(answer), fingerprint=mark, links=read.links, body=hash_of(answer))
         self.memory.keep(self.address, page, seen)
         yield Item(page, Original(page, f"page{suffix}", lambda: answer.data), mark)
 
@@ -330,9 +354,15 @@ class Site:
                 self._enter(there, depth + 1)
 
 
-def _plain(header: str) -> str:
-    """A header that may be sent back as it is; else nothing."""
-    return header if header.isascii() and header.isprintable() else ""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A page that was asked for: as it was seen `before`, where that is what the index holds."""
+
+    address: Address
+    depth: int
+    before: Seen | None
+    answer: Future[Fetched]
+    is_alias: bool = False
 
 
 def _page_of(key: str) -> str:
@@ -343,28 +373,3 @@ def _mark(page: str, known: Mapping[str, FileRecord]) -> str | None:
     """The fingerprint of a page of the index, whoever wrote it."""
     record = known.get(page) or known.get(page + COMMENTS)
     return record.sha256 if record else None
-
-
-def _suffix(answer: Fetched) -> str:
-    """The type of an answer, as a suffix; "" for one that is not read."""
-    if answer.kind in _HTML:
-        return ".html"
-    own = kind_of(Path(answer.address.path)) if answer.kind in _BY_NAME else ""
-    return _TYPES.get(answer.kind, own)
-
-
-def _fingerprint(*parts: Sequence[ParsedDocument]) -> str:
-    """sha256 (hex) of all that is searched and quoted: what else stands in a page changes with every request."""
-    digest = hashlib.sha256()
-    for part in parts:
-        for one in part:
-            for piece in (one.text, one.title, one.fragment):
-                digest.update(hashlib.sha256(piece.encode()).digest())
-            for data in (
-                offsets.packed(one.sentences),
-                offsets.packed(one.pages),
-                blocks.packed_blocks(one.blocks),
-            ):
-                digest.update(hashlib.sha256(data).digest())
-        digest.update(b"|")
-    return digest.hexdigest()

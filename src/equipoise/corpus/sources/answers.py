@@ -1,0 +1,69 @@
+"""What an answer of a site is: of which type, which version, and what stands in it."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equipoise.corpus import blocks, offsets
+from equipoise.corpus.loaders import kind_of
+from equipoise.corpus.parsed import ParsedDocument
+from equipoise.corpus.sources.fetching import Fetched
+
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_TYPES = {
+    "application/pdf": ".pdf",
+    "text/plain": ".txt",
+    "text/markdown": ".md",
+    "text/csv": ".csv",
+    "application/epub+zip": ".epub",
+    "application/rtf": ".rtf",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+}
+_BY_NAME = frozenset({"application/octet-stream", "binary/octet-stream", "application/force-download"})
+
+
+def versions(answer: Fetched) -> dict[str, Any]:
+    """What the server calls this version of a page, as fields of `Seen`."""
+    etag, modified = (_plain(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
+    return {"etag": etag, "modified": modified}
+
+
+def hash_of(answer: Fetched) -> str:
+    """Of all that reading the page depends on."""
+    said = [answer.kind, answer.charset, answer.headers.get("x-robots-tag", "")]
+    return hashlib.sha256("\n".join(said).encode() + b"\n" + answer.data).hexdigest()
+
+
+def _plain(header: str) -> str:
+    """A header that may be sent back as it is; else nothing."""
+    return header if header.isascii() and header.isprintable() else ""
+
+
+def suffix_of(answer: Fetched) -> str:
+    """The type of an answer, as a suffix; "" for one that is not read."""
+    if answer.kind in _HTML:
+        return ".html"
+    own = kind_of(Path(answer.address.path)) if answer.kind in _BY_NAME else ""
+    return _TYPES.get(answer.kind, own)
+
+
+def fingerprint_of(*parts: Sequence[ParsedDocument]) -> str:
+    """sha256 (hex) of all that is searched and quoted: what else stands in a page changes with every request."""
+    digest = hashlib.sha256()
+    for part in parts:
+        for one in part:
+            for piece in (one.text, one.title, one.fragment):
+                digest.update(hashlib.sha256(piece.encode()).digest())
+            for data in (
+                offsets.packed(one.sentences),
+                offsets.packed(one.pages),
+                blocks.packed_blocks(one.blocks),
+            ):
+                digest.update(hashlib.sha256(data).digest())
+        digest.update(b"|")
+    return digest.hexdigest()
