@@ -75,6 +75,11 @@ def atx_level(line: str) -> int:
     return len(match[1]) if match else 0
 
 
+def begins_item(text: str) -> bool:
+    """Whether a line begins an item of a list: with a bullet or a number."""
+    return _BULLET.match(text) is not None or _NUMBER.match(text) is not None
+
+
 def is_told_row(text: str) -> bool:
     """Whether a line of a loaded document is a row of a table: `name: value; name: value`, or cells between bars."""
     parts = text.split(BETWEEN_CELLS)

@@ -66,6 +66,21 @@ Floats = NDArray[np.float64]
 _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
+_NUMBER = r"(\d{1,3}+(?:,\d{3})++|\d++(?:\.\d++)?+)"
+_ENDS = r"(?![\d.,-]*\d)"
+_RANGE = re.compile(rf"(?<![\d.,-]){_NUMBER}\s?(?:to|bis|[-–])\s?{_NUMBER}{_ENDS}", re.IGNORECASE)
+_LEAST = re.compile(
+    r"\b(?:over|above|at least|from|(?:more|older|longer|larger) than|über|ab|mindestens) "
+    rf"[€£$]?{_NUMBER}{_ENDS}",
+    re.IGNORECASE,
+)
+_MOST = re.compile(
+    r"\b(?:under|below|up to|at most|(?:less|younger|shorter|smaller) than|unter|bis|höchstens) "
+    rf"[€£$]?{_NUMBER}{_ENDS}",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """`weights` (features,) and `bias` are a logistic model of "the best windows answer the question", which must reach
@@ -120,7 +135,9 @@ def features(query: Query, reading: Reading) -> Floats:
         "window": window / SCALE,
         "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
-        "missing_numbers": _absent([n for n in numbers(question) if n not in measured], numbers(every)),
+        "missing_numbers": _absent(
+            [n for n in numbers(question) if n not in measured and not bounded(n, every)], numbers(every)
+        ),
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
@@ -135,13 +152,19 @@ def _names(question: str) -> list[str]:
 
 def _absent_words(query: Query, text: str) -> frozenset[str]:
     """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
-    features of their own, aside. Of another language than English only the words with a capital count, which German
-    writes nouns with, and they may stand in the text in parts: "Beitrag" in "Jahresbeitrag"."""
+    features of their own, aside, and words made of one that is there ("limescale" of "scale"). Of another language than
+    English only the words with a capital count, which German writes nouns with, and they may stand in the text in
+    parts: "Beitrag" in "Jahresbeitrag"."""
     there = text.casefold().translate(UMLAUTS)
     said = (word for word in query.out_of_corpus if word not in SAYING_NOTHING and not quantities(word))
     if not is_foreign(query.text):
-        strange = {word for word in query.unknown if len(word) >= STEM and word.translate(UMLAUTS) in there}
-        return frozenset(said) - strange
+        whole = {word for word in words(there) if len(word) >= STEM}
+        strange = (word for word in query.unknown if len(word) >= STEM)
+        return frozenset(said) - {
+            word
+            for plain, word in ((word.translate(UMLAUTS), word) for word in strange)
+            if plain in there or any(plain.startswith(part) or plain.endswith(part) for part in whole)
+        }
     lower = {match.group() for match in WORD.finditer(query.text) if match.group().islower()}
     nouns = (word for word in said if word not in lower)
     return frozenset(word for word in nouns if not in_parts(word.translate(UMLAUTS), there))
@@ -171,6 +194,23 @@ def measures(question: str, text: str) -> frozenset[str]:
     there = {unit for at, word in enumerate(told) if _is_number(word) for unit in _units(told, at)}
     found = (n for n in range(len(asked)) if _is_number(asked[n]) and not there.isdisjoint(_units(asked, n)))
     return frozenset(asked[n] for n in found)
+
+
+def bounded(number: str, text: str) -> bool:
+    """Whether the text says something of the number by bounds: "rooms 301 to 306" of 304, "over 67" of 70."""
+    if not _is_number(number):
+        return False
+    value = float(number)
+    ranges = [(_value(low), _value(high)) for low, high in _RANGE.findall(text)]
+    return (
+        any(low <= value <= high for low, high in ranges)
+        or any(_value(low) <= value for low in _LEAST.findall(text))
+        or any(value <= _value(high) for high in _MOST.findall(text))
+    )
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))
 
 
 def _units(said: Sequence[str], n: int) -> list[str]:

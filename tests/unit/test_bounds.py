@@ -1,0 +1,72 @@
+"""What a text says of a number without naming it, of a word in a part of it, and of one item of a list."""
+
+import numpy as np
+import pytest
+
+from equipoise.core.types import Passage, Query
+from equipoise.rag.highlighters.evidence import FEATURES, bounded, features
+from equipoise.rag.highlighters.reading import read, windows_of
+
+
+class Same:
+    """A reranker to whom all texts are alike."""
+
+    name = "same"
+
+    def scores(self, question, texts):
+        return np.zeros(len(texts))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        ("304", "Dogs are not allowed in rooms 301 to 306."),
+        ("5", "for 3.5–6 kg"),
+        ("1200", "1,000 bis 1,500 Stück"),
+        ("70", "Members over 67 pay half."),
+        ("12", "ab 11 Jahren"),
+        ("20", "bags of up to £30"),
+        ("16", "anyone younger than 18"),
+    ],
+)
+def test_bounds_speak_of_the_numbers_between_them(number, text):
+    assert bounded(number, text)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        ("307", "Dogs are not allowed in rooms 301 to 306."),
+        ("60", "Members over 67 pay half."),
+        ("40", "bags of up to £30"),
+        ("600", "Call 0800-555-0142."),
+        ("3", "since version 2.1.4 - 5.0.1"),
+        ("304b", "Dogs are not allowed in rooms 301 to 306."),
+    ],
+)
+def test_bounds_say_nothing_of_others(number, text):
+    assert not bounded(number, text)
+
+
+def absent(question, text, **more):
+    reading = read(Query(question), (Passage(0, "d", 0, len(text), text),), Same())
+    told = dict(zip(FEATURES, features(Query(question, **more), reading).tolist(), strict=True))
+    return told["anything_absent"]
+
+
+def test_a_number_between_bounds_is_not_absent():
+    text = "Dogs are not allowed in rooms 301 to 306."
+    assert absent("May my dog sleep in 304?", text, out_of_corpus=("304",)) == 0.0
+    assert absent("May my dog sleep in 404?", text, out_of_corpus=("404",)) == 1.0
+
+
+def test_an_unknown_word_made_of_one_that_is_there_is_not_absent():
+    said = {"out_of_corpus": ("limescale",), "unknown": ("limescale",)}
+    assert absent("Does it get rid of limescale?", "Vinegar takes scale off.", **said) == 0.0
+    assert absent("Does it get rid of limescale?", "Vinegar takes rust off.", **said) == 1.0
+
+
+def test_no_window_reaches_over_two_items():
+    text = "- Travel vaccinations on Tuesdays and Thursdays.\n\n- Delivery costs three pounds a parcel."
+    (first, second) = windows_of("What is it?", {Passage(0, "d", 0, len(text), text): 0.0}, Same())
+    assert {first.own, second.own} == set(text.split("\n\n"))
