@@ -41,6 +41,7 @@ def test_bounds_speak_of_the_numbers_between_them(number, text):
         ("40", "bags of up to £30"),
         ("600", "Call 0800-555-0142."),
         ("3", "since version 2.1.4 - 5.0.1"),
+        ("4.0.1", "since version 3 to 5"),
         ("304b", "Dogs are not allowed in rooms 301 to 306."),
     ],
 )

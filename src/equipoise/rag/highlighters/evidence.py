@@ -198,7 +198,7 @@ def measures(question: str, text: str) -> frozenset[str]:
 
 def bounded(number: str, text: str) -> bool:
     """Whether the text says something of the number by bounds: "rooms 301 to 306" of 304, "over 67" of 70."""
-    if not _is_number(number):
+    if number.count(".") > 1 or not _is_number(number):
         return False
     value = float(number)
     ranges = [(_value(low), _value(high)) for low, high in _RANGE.findall(text)]
