@@ -7,7 +7,7 @@ nearly everything seems gone at once: a disk that is not mounted and a site in r
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -118,7 +118,7 @@ class Mirror:
             left, self._others = iter(self._others), []
             time.sleep(PAUSE_S)
 
-    def _in_turn(self, items: Iterable[Item]) -> Iterator[_Begun]:
+    def _in_turn(self, items: Iterable[Item]) -> Generator[_Begun, None, None]:
         """The items in their order, each once it is its turn, but for those that other processes have; no worker is
         started for unchanged ones."""
         waiting: deque[_Begun] = deque()
