@@ -24,8 +24,9 @@ from equipoise.core.where import key_of
 router = APIRouter(tags=["operation"])
 
 RATINGS = {"up": 1, "down": -1, "none": 0}
-FORMULA = re.compile(r"""((?:^|[;\t\r\n])[\s"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
-"""Where a cell begins that a spreadsheet runs; many take a semicolon or a tab for the separator, and no quotes then."""
+FORMULA = re.compile(r"""(?<![;\s"'])[;\s"']*+(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
+"""What stands before a sign with which a cell begins that a spreadsheet runs, where a cell begins there: many take a
+semicolon or a tab for the separator, and no quotes then."""
 Days = Annotated[int, Query(ge=1, le=3650)]
 Form = Annotated[Literal["json", "csv"], Query()]
 
@@ -182,10 +183,15 @@ def _listed(rows: Sequence[dict[str, Any]], columns: Sequence[str], form: str) -
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=attached)
 
 
+def _disarmed(before: re.Match[str]) -> str:
+    begins = before.start() == 0 or not {";", "\t", "\r", "\n"}.isdisjoint(before.group())
+    return f"{before.group()}'" if begins else before.group()
+
+
 def cell(value: object) -> str:
     """A value as a cell that is text to every spreadsheet, and nothing to be computed."""
     if isinstance(value, str):
-        return FORMULA.sub(r"\1'", value)
+        return FORMULA.sub(_disarmed, value)
     if isinstance(value, Iterable):
         return cell(
             "\n".join(":".join(map(str, one)) if isinstance(one, list) else str(one) for one in value)
