@@ -19,9 +19,15 @@ from equipoise.apps.server import visitors
 from equipoise.apps.server.book import Book
 from equipoise.apps.server.keys import VISITOR, Keys, Scope
 from equipoise.core.errors import StoreError
+from equipoise.core.settings import PublicSettings
+from equipoise.corpus.indexing import index
+from equipoise.corpus.naming import document_id
+from equipoise.corpus.places import shown
+from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
+from hashed_words import HashedWords
 from processes_cli import COMMAND, environment, piped
-from serving import WAITS_S, WAL, events_of, wait_until
+from serving import CATS, WAITS_S, WAL, events_of, wait_until
 
 QUESTION = {"question": "Does logging work over a network?"}
 BUDGET = 6
@@ -54,6 +60,34 @@ def test_a_visitor_asks_without_a_key_and_sees_nothing_of_the_operator(serve):
     assert body["probability"] is None and body["models"] == {} and body["passages"] == []
     for entry in served.audit():
         assert "testclient" not in str(entry) and entry["key"].startswith(VISITOR)
+
+
+@pytest.mark.parametrize("filter_", ["audience = all", "not audience = staff"])
+def test_for_a_visitor_there_are_no_documents_beyond_the_operators_filter(serve, tmp_path, filter_):
+    for name, text in (("all", WAL), ("staff", CATS)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}-notes.txt").write_text(text)
+        with Store.open(tmp_path / "index.db", create=True) as store:
+            index(tmp_path / name, store, HashedWords(), metadata={"audience": name})
+    wanted = public(where=filter_, documents=True)
+    served = serve(path=tmp_path / "index.db", keys=False, settings=wanted)
+    inside, outside = (
+        served.client.post("/v1/ask", json={"question": question}).json()
+        for question in ("Does logging work over a network?", "Where do cats of the harbour sleep?")
+    )
+    assert inside["answer"].startswith("Write-ahead") and outside["refused"]
+    asked_for_it = {"question": "Where do cats sleep?", "where": "audience = staff"}
+    assert served.client.post("/v1/ask", json=asked_for_it).json()["refused"]
+    said = json.dumps([inside, outside]) + served.client.get("/v1/page").text
+    assert "staff-notes" not in said and "nets" not in said and "all-notes" in said
+    for name, status in (("all", 200), ("staff", 404)):
+        doc_id = document_id(shown(tmp_path / name / f"{name}-notes.txt"))
+        assert served.client.get(f"/v1/documents/{doc_id}/text").status_code == status
+
+
+def test_a_filter_for_visitors_that_nobody_can_read_is_an_error():
+    with pytest.raises(ValueError, match="audience"):
+        PublicSettings(where="audience === all")
 
 
 def test_everything_but_asking_stays_closed_also_on_this_machine(serve):

@@ -17,9 +17,11 @@ from pydantic import (
 )
 
 from equipoise.core.addresses import Place, StoreUrl, place
+from equipoise.core.errors import InputError
 from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 from equipoise.core.section import Lines, Section, Words
 from equipoise.core.source_settings import SourcesSettings
+from equipoise.core.where import as_where
 
 MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
@@ -262,7 +264,8 @@ class PublicSettings(Section):
     """Who asks without a key, and how much.
 
     `ask`: anybody may, as with `serve --public`; whatever only admins do then needs a key on this machine, too.
-    `documents`: anybody may read the documents that quotes come from, so that links to quotes open. `rate` (questions
+    `documents`: anybody may read the documents that quotes come from, so that links to quotes open. `where` is a
+    filter ("audience = all"): for visitors there are no other documents, as for a key with one. `rate` (questions
     a minute, a quarter of them at once), `questions` and `tokens` (a day, UTC) are those of one address, of IPv6 of
     a /64, and `all_rate`, `all_questions` and `all_tokens` those of all together; 0: any. `proxies` are addresses or
     networks of your own proxies, whose X-Forwarded-For is believed. Pages of `origins`, such as
@@ -272,6 +275,7 @@ class PublicSettings(Section):
 
     ask: Annotated[bool, WHERE_TO] = False
     documents: Annotated[bool, WHERE_TO] = False
+    where: Annotated[str | None, WHERE_TO] = None
     rate: int = Field(default=20, ge=0, le=100_000)
     questions: int = Field(default=100, ge=0, le=10_000_000)
     tokens: int = Field(default=200_000, ge=0, le=90_000_000)
@@ -282,6 +286,15 @@ class PublicSettings(Section):
     origins: Annotated[Words, WHERE_TO] = ()
     challenge: Annotated[str | None, WHERE_TO] = None
     secret: Annotated[SecretStr | None, WHERE_TO] = None
+
+    @field_validator("where")
+    @classmethod
+    def _filter(cls, value: str | None) -> str | None:
+        try:
+            as_where(value or None)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        return value or None
 
     @field_validator("proxies")
     @classmethod

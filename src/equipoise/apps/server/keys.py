@@ -85,9 +85,8 @@ class Key:
 
 def visitors(limits: PublicSettings) -> Key:
     """All who have no key, together."""
-    return Key(
-        f"{VISITOR}all", "visitors", Scope.ASK, limits.all_rate, limits.all_questions, limits.all_tokens
-    )
+    spend = (limits.all_rate, limits.all_questions, limits.all_tokens)
+    return Key(f"{VISITOR}all", "visitors", Scope.ASK, *spend, where=as_where(limits.where))
 
 
 OWNER = Key("local", "this machine", Scope.ADMIN)

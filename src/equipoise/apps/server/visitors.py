@@ -28,7 +28,8 @@ def visitor_of(request: Request, service: Service) -> Key:
     network = network_of(_address_of(request, service)).encode()
     digest = hmac.new(service.audit.secret, b"visitor " + network, hashlib.sha256).hexdigest()[:24]
     limits = (public.rate, public.questions, public.tokens)
-    return Key(VISITOR + digest, "", Scope.ASK, *limits, within=visitors(public))
+    everybody = visitors(public)
+    return Key(VISITOR + digest, "", Scope.ASK, *limits, where=everybody.where, within=everybody)
 
 
 def address(peer: str, passed_on: Sequence[str], proxies: Sequence[str]) -> Address | None:
