@@ -1,5 +1,7 @@
 """Every route: who may use it, and what stands in the headers of every answer."""
 
+import re
+
 import pytest
 from fastapi.routing import APIRoute
 
@@ -38,7 +40,7 @@ def every(served):
 
 
 def is_page(path):
-    return path in ("/", "/widget.js", "/logo") or path.startswith("/static/")
+    return path in ("/", "/docs", "/widget.js", "/logo") or path.startswith("/static/")
 
 
 def asked(served, method, path, headers):
@@ -113,3 +115,14 @@ def test_while_draining_only_health_answers(served):
     assert served.client.get("/readyz").json() == {"status": "stopping"}
     response = served.client.post("/v1/ask", json={"question": "Who?"}, headers=served.as_asker())
     assert response.status_code == 503 and response.headers["Retry-After"]
+
+
+def test_the_api_is_described_for_people_without_a_key(served):
+    page = served.client.get("/docs")
+    assert page.headers["Content-Type"].startswith("text/html") and "default-src 'none'" in str(page.headers)
+    for method, path in every(served):
+        if not is_page(path) and path not in UNDESCRIBED:
+            assert f"<code>{method} {path}</code>" in page.text, (method, path)
+    links, names = re.findall(r'href="#(\w+)"', page.text), re.findall(r'id="(\w+)"', page.text)
+    assert links and set(links) <= set(names)
+    assert "src=" not in page.text and re.findall(r'href="([^#"]+)"', page.text) == ["static/style.css"]

@@ -64,6 +64,7 @@ def test_an_admin_reads_what_was_asked_and_takes_it_as_a_sheet(live, visit):
     page.get_by_label("What should we know?").press("Enter")
     expect(page.get_by_text("Thank you.")).to_be_visible()
     page.get_by_role("button", name="Questions").click()
+    expect(page.get_by_text("Server: ready")).to_be_visible()
     table = page.get_by_role("table")
     expect(table.get_by_role("cell", name=OFF)).to_be_visible()
     expect(table.get_by_role("cell", name=QUESTION)).to_have_count(0)

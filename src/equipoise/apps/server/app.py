@@ -12,7 +12,14 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from equipoise.apps.server import routes_ask, routes_chat, routes_documents, routes_operation, routes_state
+from equipoise.apps.server import (
+    routes_ask,
+    routes_chat,
+    routes_docs,
+    routes_documents,
+    routes_operation,
+    routes_state,
+)
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
 from equipoise.apps.server.routes_page import page_router
@@ -38,7 +45,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         redirect_slashes=False,
         lifespan=partial(_life, opened=opened),
     )
-    for module in (routes_ask, routes_chat, routes_documents, routes_operation, routes_state):
+    for module in (routes_ask, routes_chat, routes_docs, routes_documents, routes_operation, routes_state):
         app.include_router(module.router)
     if find_spec("mcp"):
         from equipoise.apps.server.routes_mcp import mcp_router  # noqa: PLC0415 - an extra of its own

@@ -29,6 +29,17 @@ function Spent({ rows }) {
   </table>`;
 }
 
+// What /readyz says: also where it is not ready, which is no error of this page.
+function State() {
+  const [said, setSaid] = useState(null);
+  useEffect(() => {
+    fetch("/readyz").then((response) => response.json()).then(setSaid, () => setSaid({ status: "not reached" }));
+  }, []);
+  if (!said) return null;
+  const good = said.status === "ready" && !said.record;
+  return html`<p class=${good ? "quiet" : "bad"} role="status">Server: ${said.status}${said.record ? `, record ${said.record}` : ""}</p>`;
+}
+
 export function Operation() {
   const [view, setView] = useState("unanswered");
   const [found, setFound] = useState(null);
@@ -50,6 +61,7 @@ export function Operation() {
   const Table = view === "spent" ? Spent : Asked;
   return html`
     <h2>Questions</h2>
+    <${State} />
     ${failed ? html`<p class="bad" role="alert">${failed}</p>` : null}
     <div class="row">
       <label>Show${" "}

@@ -1,0 +1,79 @@
+"""/docs: the routes for people, made of their own description. Like the page's files it holds nothing of the documents,
+of the settings or of a key, and asks no other host."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+router = APIRouter()
+
+Schema = dict[str, Any]
+
+
+@router.get("/docs", include_in_schema=False)
+async def docs(request: Request) -> HTMLResponse:
+    """Every route with its parameters, bodies and answers."""
+    return HTMLResponse("\n".join(_page(request.app.openapi())))
+
+
+def _page(described: Schema) -> Iterator[str]:
+    info = described["info"]
+    yield '<!doctype html><html lang="en"><meta charset="utf-8"><title>The API of equipoise</title>'
+    yield '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="static/style.css">'
+    yield f'<main class="api"><h1>The API of equipoise {escape(info["version"])}</h1>'
+    yield f"<p>{escape(info['description'])} The same for programs: <code>/openapi.json</code>, with a key.</p>"
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            yield from _operation(method, path, operation)
+    yield "<h2>What is sent and answered</h2>"
+    for name, schema in described["components"]["schemas"].items():
+        yield f'<h3 id="{escape(name)}">{escape(name)}</h3><p>{escape(schema.get("description", ""))}</p>'
+        needed = schema.get("required", ())
+        yield from _table(
+            (field, _kind(one), field in needed, one.get("description", ""))
+            for field, one in schema.get("properties", {}).items()
+        )
+    yield "</main></html>"
+
+
+def _operation(method: str, path: str, operation: Schema) -> Iterator[str]:
+    yield f"<h2><code>{method.upper()} {escape(path)}</code></h2>"
+    yield f"<p><strong>{escape(operation.get('summary', ''))}.</strong> {escape(operation.get('description', ''))}</p>"
+    yield from _table(
+        (one["name"], _kind(one.get("schema", {})), one.get("required", False), one.get("description", ""))
+        for one in operation.get("parameters", ())
+    )
+    for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+        yield f"<p>Body: {escape(kind)}, {_kind(content.get('schema', {}))}</p>"
+    for status, answer in operation["responses"].items():
+        kinds = {_kind(one.get("schema", {})) for one in answer.get("content", {}).values()} - {"any"}
+        yield f"<p>{escape(status)}: {escape(answer.get('description', ''))} {', '.join(sorted(kinds))}</p>"
+
+
+def _table(rows: Iterator[tuple[str, str, bool, str]]) -> Iterator[str]:
+    """Rows of a name, a type that is HTML already, whether it is needed, and what it is."""
+    lines = [
+        f"<tr><td><code>{escape(name)}</code></td><td>{kind}</td><td>{'needed' if needed else ''}</td>"
+        f"<td>{escape(said)}</td></tr>"
+        for name, kind, needed, said in rows
+    ]
+    if lines:
+        head = "<thead><tr><th>name</th><th>type</th><th></th><th></th></tr></thead>"
+        yield f'<div class="scroll" tabindex="0"><table>{head}<tbody>{"".join(lines)}</tbody></table></div>'
+
+
+def _kind(schema: Schema) -> str:
+    """The type as HTML."""
+    if "$ref" in schema:
+        name = escape(schema["$ref"].rpartition("/")[2])
+        return f'<a href="#{name}">{name}</a>'
+    if "enum" in schema:
+        return " | ".join(escape(str(one)) for one in schema["enum"])
+    if some := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        return " | ".join(dict.fromkeys(map(_kind, some)))
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema.get('items', {}))}"
+    return escape(str(schema.get("type", "any")))
