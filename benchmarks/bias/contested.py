@@ -27,8 +27,8 @@ from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.attacks.planting import planted
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, corpora
-from equipoise_lab.bench.bias.attacks import Attack
-from equipoise_lab.bench.bias.corpora import Corpus
+from equipoise_lab.bench.bias.attacks import WrittenAttack
+from equipoise_lab.bench.bias.corpora import BeirCorpus
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stance"))
@@ -73,7 +73,7 @@ def _conditions() -> Iterator[tuple[str, int]]:
     yield from ((sign, count) for sign in SIGNS for count in COUNTS if count)
 
 
-def _fill(store: Store, corpus: Corpus, encoder: EmbeddedEncoder) -> None:
+def _fill(store: Store, corpus: BeirCorpus, encoder: EmbeddedEncoder) -> None:
     store.bind_encoder(encoder)
     there = set(store.doc_ids())
     store.remove_documents([doc_id for doc_id in there if is_planted(doc_id)])
@@ -85,7 +85,9 @@ def _fill(store: Store, corpus: Corpus, encoder: EmbeddedEncoder) -> None:
     store.add_documents(prepare(new, encoder))
 
 
-def _row(attack: Attack, corpus: Corpus, sign: str, count: int, result: Answer | Refusal) -> dict[str, Any]:
+def _row(
+    attack: WrittenAttack, corpus: BeirCorpus, sign: str, count: int, result: Answer | Refusal
+) -> dict[str, Any]:
     """Of each statement that is shown: whether it was planted, the side it is shown on, and people's side of it."""
     others = result.others if isinstance(result, Answer) else None
     stances = corpus.stance.get(attack.query_id, {})

@@ -32,12 +32,12 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings
-from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind
+from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, bench, corpora, planting, report
 from equipoise_lab.bench.bias.asked import ANSWERS, Asking
-from equipoise_lab.bench.bias.attacks import Attack
-from equipoise_lab.bench.bias.bench import PROFILES, Options
+from equipoise_lab.bench.bias.attacks import WrittenAttack
+from equipoise_lab.bench.bias.bench import PROFILES, BiasOptions
 from equipoise_lab.bench.bias.numbers import Numbers
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasPlan
@@ -81,7 +81,7 @@ def main() -> None:
         asked = "".join(f"{one.query_id}\t{one.question}\n" for one in ready)
         (measured / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
         planting.borrow(out.parent, measured)
-        options = Options(folder, file, Asking(answers=arguments.answers))
+        options = BiasOptions(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
         summary = sync.run(bench.bench(plan, options, parts, Workspace(encoder, measured, scripts.say)))
     mine = attacks.read(file, corpus)
@@ -95,10 +95,10 @@ def _name(corpus: Path | None) -> str:
     return "own" if corpus is None else f"own-{corpus.resolve().name}"
 
 
-def _without_attacks(corpus: corpora.Corpus) -> tuple[Attack, ...]:
+def _without_attacks(corpus: corpora.BeirCorpus) -> tuple[WrittenAttack, ...]:
     """The questions of a corpus for which there is no attack yet."""
     nothing: dict[Kind, tuple[AttackPassage, ...]] = dict.fromkeys(Kind, ())
-    return tuple(Attack(query, corpus.queries[query], 1, nothing) for query in sorted(corpus.queries))
+    return tuple(WrittenAttack(query, corpus.queries[query], 1, nothing) for query in sorted(corpus.queries))
 
 
 def _publish(
@@ -130,7 +130,7 @@ def _publish(
 
 
 def _attacks(
-    ready: Sequence[Attack], chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
+    ready: Sequence[WrittenAttack], chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
 ) -> list[list[AttackPassage]]:
     """The passages of the first questions that the model can write enough for; what it cannot is said and left out."""
     written: list[list[AttackPassage]] = []
@@ -150,14 +150,14 @@ def _attacks(
     return written
 
 
-def _left_out(ready: Sequence[Attack], written: Sequence[Attack]) -> list[str]:
+def _left_out(ready: Sequence[WrittenAttack], written: Sequence[WrittenAttack]) -> list[str]:
     """The questions before the last one of `written` that are not among these."""
     asked, kept = [one.query_id for one in ready], [one.query_id for one in written]
     return [one for one in asked[: max(map(asked.index, kept))] if one not in kept]
 
 
 def _written(
-    one: Attack, chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
+    one: WrittenAttack, chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
 ) -> list[AttackPassage]:
     """The passages for a question, those that its file holds and those that it lacks."""
     counts = EbiSettings(
@@ -168,7 +168,7 @@ def _written(
         attempts=own["attempts"],
         concurrency=1,
     )
-    journal = Journal(out / f"{one.query_id}.jsonl")
+    journal = PassageFile(out / f"{one.query_id}.jsonl")
     attack = EbiAttack(
         chat, encoder, counts, journal, lambda *said: scripts.say(*said[:2], f"{one.query_id}: {said[2]}")
     )

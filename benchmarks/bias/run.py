@@ -30,8 +30,8 @@ from equipoise.rag.components import Components
 from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import bench, report
 from equipoise_lab.bench.bias.asked import ANSWERS, GENERATIONS, LIKERT, Asking
-from equipoise_lab.bench.bias.bench import PROFILES, Options
-from equipoise_lab.bench.bias.numbers import Measured, Numbers, summarise
+from equipoise_lab.bench.bias.bench import PROFILES, BiasOptions
+from equipoise_lab.bench.bias.numbers import BiasRun, Numbers, summarise
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import (
     AnswerRecord,
@@ -110,12 +110,12 @@ def _run(config: dict, section: dict, arguments: Namespace, llm: str, asking: As
     chat = build.chat_model(settings.model) if asking.answers or asking.likert else None
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, EmbeddedEncoder(), chat)
-        options = Options(data / config["corpus"], data / config["attacks"], asking)
+        options = BiasOptions(data / config["corpus"], data / config["attacks"], asking)
         workspace = Workspace(components.encoder, out, scripts.say, slots)
         return sync.run(bench.bench(plan, options, components, workspace))
 
 
-def kept(folder: Path, name: str) -> Measured:
+def kept(folder: Path, name: str) -> BiasRun:
     """The run behind the summary `name`, from the records in `folder`: all but what depends on the clock.
 
     Answers belong to the summary of answers, points of Figure 2 to the others.
@@ -133,7 +133,7 @@ def kept(folder: Path, name: str) -> Measured:
         and one.condition in plan.conditions()
         and (one.first == 0 or rotations > 1)
     ]
-    run = Measured(plan, config, results, [], read_records(folder / PROFILES, PassageRecord))
+    run = BiasRun(plan, config, results, [], read_records(folder / PROFILES, PassageRecord))
     if name == ANSWERED:
         return replace(run, answers=read_records(folder / ANSWERS, AnswerRecord))
     return replace(run, likert=read_records(folder / LIKERT, LikertRecord))

@@ -18,7 +18,7 @@ from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.attacks.properties import yardstick
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, corpora
-from equipoise_lab.bench.bias.attacks import Attack
+from equipoise_lab.bench.bias.attacks import WrittenAttack
 from equipoise_lab.bench.bias.numbers import SIDE
 
 HERE = Path(__file__).resolve().parent
@@ -37,7 +37,7 @@ def main() -> None:
     OUT.with_suffix(".md").write_text(page(json.loads(OUT.read_text("utf-8"))), "utf-8")
 
 
-def chosen(written: Sequence[Attack], encoder: Encoder, by: str) -> list[scripts.Row]:
+def chosen(written: Sequence[WrittenAttack], encoder: Encoder, by: str) -> list[scripts.Row]:
     """The synthetic passage of extreme PS of each question and sign (Eq. 7), and how far it argues for the side that is
     to be pushed; `by` says who chose."""
     rows = []

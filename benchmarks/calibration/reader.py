@@ -179,7 +179,7 @@ async def _sampled(name: str, arguments: Namespace, lines: Lines) -> AsyncIterat
                 yield key, Question(item.question), bool(item.answerable), _overlapping(item), store
 
 
-def _items(name: str, data: Path) -> list[datasets.Item]:
+def _items(name: str, data: Path) -> list[datasets.QaItem]:
     """The sample: fitting documents only, half of squad2's without an answer."""
     items = [item for item in datasets.load(name, data) if _fitting(name, item)]
     drawn = Random(SEED).sample(items, len(items))
@@ -192,14 +192,14 @@ def _items(name: str, data: Path) -> list[datasets.Item]:
     ]
 
 
-def _fitting(name: str, item: datasets.Item) -> bool:
+def _fitting(name: str, item: datasets.QaItem) -> bool:
     if name == "squad2":
         return item.documents[0].doc_id.partition("#")[0] in SQUAD_FIT
     part = covid_part(item.documents[0].doc_id) if name == "covid_qa" else bioasq_part(item.item_id)
     return part != "report"
 
 
-def _overlapping(item: datasets.Item) -> IsGold:
+def _overlapping(item: datasets.QaItem) -> IsGold:
     def is_gold(passage: Passage, start: int, end: int) -> bool:
         a, b = passage.start + start, passage.start + end
         return any(g.doc_id == passage.doc_id and a < g.end and g.start < b for g in item.gold)

@@ -20,10 +20,10 @@ from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.hijack import bench, report
-from equipoise_lab.bench.hijack.bench import HijackPlan, Place
-from equipoise_lab.bench.hijack.cases import Choice
+from equipoise_lab.bench.hijack.bench import Folders, HijackPlan
+from equipoise_lab.bench.hijack.cases import Drawing
 from equipoise_lab.bench.hijack.records import HijackRecord
-from equipoise_lab.bench.hijack.report import Measured, Numbers, summarise
+from equipoise_lab.bench.hijack.report import HijackRun, Numbers, summarise
 from equipoise_lab.bench.output import as_text
 
 HERE = Path(__file__).resolve().parent
@@ -36,7 +36,7 @@ def main() -> None:
         publish(kept(HERE), HERE)
         return
     config = scripts.config(HERE)
-    choice = Choice(config["prompts"], config["look_alikes"], config["seed"])
+    choice = Drawing(config["prompts"], config["look_alikes"], config["seed"])
     plan = HijackPlan(
         tuple(config["pipelines"]),
         choice,
@@ -54,7 +54,7 @@ def main() -> None:
     settings = scripts.settings(flags)
     with Store.open(arguments.out / "index.db", create=True) as store:
         components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
-        place = Place(arguments.data, arguments.out)
+        place = Folders(arguments.data, arguments.out)
         summary = sync.run(bench.bench(plan, place, components, scripts.say))
     records = read_records(arguments.out / RESULTS, HijackRecord)
     (HERE / RESULTS).write_bytes(content([record.model_copy(update={"detail": ""}) for record in records]))
@@ -72,7 +72,7 @@ def kept(folder: Path) -> Numbers:
     """The numbers of the results in `folder` once more; what was asked is read from its summary."""
     before = json.loads((folder / "summary.json").read_text("utf-8"))
     asked = {name: before[name] for name in ("config", "pipelines", "inbox", "cases", "skipped")}
-    return summarise(Measured(**asked, records=read_records(folder / RESULTS, HijackRecord)))
+    return summarise(HijackRun(**asked, records=read_records(folder / RESULTS, HijackRecord)))
 
 
 def _page(summary: Numbers) -> str:

@@ -31,7 +31,7 @@ from equipoise_lab.bench import scripts
 from equipoise_lab.bench.output import TABLES
 from equipoise_lab.bench.qa import bench, datasets, items, report, runner
 from equipoise_lab.bench.qa.bench import Options, QaPlan
-from equipoise_lab.bench.qa.items import Item
+from equipoise_lab.bench.qa.items import QaItem
 from equipoise_lab.bench.qa.records import META, RECORDS, QaRecord, without_text
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import pipelines
@@ -45,7 +45,7 @@ FILES = ("results", "judgements", "comparisons")
 
 
 @dataclass(frozen=True)
-class Run:
+class Section:
     """One section of the configuration, and where it is kept."""
 
     name: str
@@ -75,14 +75,14 @@ def main() -> None:
     (HERE / "table.md").write_text(page(runs(config)), "utf-8")
 
 
-def runs(config: dict) -> list[Run]:
+def runs(config: dict) -> list[Section]:
     """All sections, in order."""
     usual = {name: config[name] for name in ("pipelines", "llm", "settings")}
     sections = {name: usual | {"dataset": name} | section for name, section in config["datasets"].items()}
     sections |= {name: usual | config[name] for name in ("offline", "speed", "compare")}
     sections |= {name: usual | {"settings": {}} | section for name, section in config["fresh"].items()}
     return [
-        Run(
+        Section(
             name,
             section["dataset"],
             tuple(section["pipelines"]),
@@ -97,7 +97,7 @@ def runs(config: dict) -> list[Run]:
     ]
 
 
-def ask(run: Run, config: dict, arguments: Namespace, budget: RunBudget) -> None:
+def ask(run: Section, config: dict, arguments: Namespace, budget: RunBudget) -> None:
     """What is missing of one section."""
     drawn = items.sample(reported(run.dataset, arguments.data), run.skip + run.limit)[run.skip :]
     alone = run.timed and run.llm != "none"
@@ -125,7 +125,7 @@ def ask(run: Run, config: dict, arguments: Namespace, budget: RunBudget) -> None
     print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
 
 
-def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
+def side_by_side(run: Section, drawn: Sequence[QaItem], harness: Harness) -> None:
     """Question by question through all pipelines, each with a model of its own.
 
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
@@ -146,7 +146,7 @@ def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
 
 
 @contextmanager
-def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
+def started(run: Section, harness: Harness) -> Iterator[ChatModel | None]:
     """The section's model behind the budget, and behind the cache of replies where seconds do not count."""
     model = build.chat_model(harness.settings.model)
     try:
@@ -162,7 +162,7 @@ def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
             model.close()
 
 
-def reported(dataset: str, data: Path) -> list[Item]:
+def reported(dataset: str, data: Path) -> list[QaItem]:
     """The items of a data set that nothing was fitted on."""
     loaded = datasets.load(dataset, data)
     if dataset == "squad2":
@@ -194,7 +194,7 @@ def rewrite(here: Path) -> None:
     report.write(here)
 
 
-def page(wanted: Sequence[Run]) -> str:
+def page(wanted: Sequence[Section]) -> str:
     """All tables in one file."""
     parts = [(HERE / run.name / TABLES) for run in wanted]
     texts = [f"# {path.parent.name}\n\n{path.read_text('utf-8')}" for path in parts if path.exists()]

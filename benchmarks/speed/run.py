@@ -69,7 +69,7 @@ def main() -> None:
     results = json.loads((HERE / "results.json").read_text("utf-8"))
     if not arguments.table:
         rng = np.random.default_rng(SEED)
-        words, sizes = Words(rng), map(int, arguments.sizes.split(","))
+        words, sizes = MadeWords(rng), map(int, arguments.sizes.split(","))
         rows = [search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in sizes]
         results |= {"machine": machine(), "repeats": arguments.repeats, "search": rows}
         (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
@@ -77,7 +77,7 @@ def main() -> None:
     print(table(results))
 
 
-class Words:
+class MadeWords:
     """Sentences of Zipf-distributed invented words."""
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -96,7 +96,7 @@ class Words:
 
 
 def search(
-    size: int, words: Words, rng: np.random.Generator, repeats: int, hnsw_to: int
+    size: int, words: MadeWords, rng: np.random.Generator, repeats: int, hnsw_to: int
 ) -> dict[str, float | None]:
     """Medians in ms for one size of store, and shares of what exact search finds."""
     vectors = mixed(size, rng)
@@ -184,7 +184,7 @@ def unit(rows: Array) -> Array:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def fill(store: Store, vectors: Array, words: Words) -> None:
+def fill(store: Store, vectors: Array, words: MadeWords) -> None:
     """One passage a vector, a hundred to a document; from 20,000 passages on texts come again."""
     pool = [words.text(8) for _ in range(min(len(vectors), 20_000))]
     texts = cycle(pool)

@@ -36,7 +36,7 @@ PARTS: tuple[Part, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SidedText:
     """One text about one question: `side` from -1 (argues for no) to 1 (for yes); `forms` are other wordings of the
     question with what they do to the side (1 or -1), the question itself first."""
 
@@ -53,7 +53,7 @@ class Told:
         return self.forms[0][0]
 
 
-def read(data: Path) -> list[Told]:
+def read(data: Path) -> list[SidedText]:
     """All texts of the three collections that take a side."""
     debate = {row["_id"]: row["text"] for row in scripts.read(data / "debate_passages" / "queries.jsonl")}
     return [
@@ -63,7 +63,7 @@ def read(data: Path) -> list[Told]:
     ]
 
 
-def split(told: Sequence[Told], encoder: Encoder) -> dict[str, Part]:
+def split(told: Sequence[SidedText], encoder: Encoder) -> dict[str, Part]:
     """The part of every topic: subjects with texts of all three collections are dealt out first, so that each part
     has some of each."""
     by_topic = {one.topic: one for one in told}
@@ -115,13 +115,13 @@ def forms(claim: str) -> tuple[tuple[str, int], ...]:
     return ((claim, 1), (f"Is it true that {bare}?", 1), (f"It is not true that {bare}", -1))
 
 
-def _beir(folder: Path, source: str) -> list[Told]:
+def _beir(folder: Path, source: str) -> list[SidedText]:
     claims = {row["_id"]: row["text"] for row in scripts.read(folder / "queries.jsonl")}
     documents = {row["_id"]: row for row in scripts.read(folder / "corpus.jsonl")}
     with (folder / "stance.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return [
-        Told(
+        SidedText(
             source, row["query-id"], row["corpus-id"], documents[row["corpus-id"]]["text"].strip(),
             float(row["stance"]), forms(claims[row["query-id"]]),
         )
@@ -129,7 +129,7 @@ def _beir(folder: Path, source: str) -> list[Told]:
     ]  # fmt: skip
 
 
-def _ebi(folder: Path, claims: Mapping[str, str]) -> list[Told]:
+def _ebi(folder: Path, claims: Mapping[str, str]) -> list[SidedText]:
     made = []
     for row in scripts.read(folder / "passages.jsonl"):
         side = row["stance"] / 2
@@ -139,7 +139,7 @@ def _ebi(folder: Path, claims: Mapping[str, str]) -> list[Told]:
             others = forms(claims[row["query_id"]])
             worded = tuple((text, sign * row["claim_polarity"]) for text, sign in others)
             asked = ((row["question"], 1), *worded)
-            made.append(Told("ebi", row["query_id"], row["_id"], row["text"], side, asked))
+            made.append(SidedText("ebi", row["query_id"], row["_id"], row["text"], side, asked))
     return made
 
 

@@ -20,7 +20,7 @@ from random import Random
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from stance_texts import SOURCES, Part, Told, read, split
+from stance_texts import SOURCES, Part, SidedText, read, split
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -99,7 +99,7 @@ class Reader:
             yield rows, self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask).logits[:, 0]
 
     @torch.no_grad()
-    def scores(self, told: Sequence[Told]) -> np.ndarray:
+    def scores(self, told: Sequence[SidedText]) -> np.ndarray:
         """The mean logit over the windows of each text."""
         cut = [(row, window) for row, one in enumerate(told) for window in windows(one.text)]
         logits = np.zeros(len(cut))
@@ -110,11 +110,11 @@ class Reader:
 
 
 def drawn(
-    told: Sequence[Told], random: Random, updates: range, others: int
+    told: Sequence[SidedText], random: Random, updates: range, others: int
 ) -> Iterator[list[tuple[str, str, float]]]:
     """Batches: `BATCH` of each collection, subject, side and window by lot; from update `others` on, half of the
     questions in another wording."""
-    pools: dict[str, dict[str, list[list[Told]]]] = {}
+    pools: dict[str, dict[str, list[list[SidedText]]]] = {}
     for one in told:
         sides = pools.setdefault(one.source, {}).setdefault(one.topic, [[], []])
         sides[one.side > 0].append(one)
@@ -132,7 +132,7 @@ def drawn(
         yield batch
 
 
-def macro(told: Sequence[Told], scores: np.ndarray) -> dict[str, float]:
+def macro(told: Sequence[SidedText], scores: np.ndarray) -> dict[str, float]:
     """Mean over topics of the AUC within each, for every collection."""
     made: dict[str, float] = {}
     for source in SOURCES:
@@ -145,7 +145,7 @@ def macro(told: Sequence[Told], scores: np.ndarray) -> dict[str, float]:
     return made
 
 
-def train(arguments: Namespace, told: Sequence[Told], parts: dict[str, Part]) -> None:
+def train(arguments: Namespace, told: Sequence[SidedText], parts: dict[str, Part]) -> None:
     """Learn until `--updates`, keeping the best adapter and a state to go on from."""
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(SEED)
@@ -201,9 +201,9 @@ def train(arguments: Namespace, told: Sequence[Told], parts: dict[str, Part]) ->
             )  # fmt: skip
 
 
-def sample(told: Sequence[Told], most: int = 20) -> list[Told]:
+def sample(told: Sequence[SidedText], most: int = 20) -> list[SidedText]:
     """At most so many texts of a topic and collection, spread evenly: a look while training is short."""
-    held: dict[tuple[str, str], list[Told]] = {}
+    held: dict[tuple[str, str], list[SidedText]] = {}
     for one in told:
         held.setdefault((one.source, one.topic), []).append(one)
     return [one for texts in held.values() for one in texts[:: max(1, -(-len(texts) // most))]]

@@ -22,7 +22,7 @@ PACKAGE = Path(equipoise.__file__).parent
 QUESTION = "Can WAL mode be used over a network filesystem?"
 
 
-class Walk:
+class Trail:
     """What `sys.setprofile` calls; `calls` counts functions by (file, name), `switches` calls from file to file."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, Library.create(Path(folder) / "index.db") as library:
         library.index(arguments.docs)
         library.ask(arguments.question)
-        walk = Walk()
+        walk = Trail()
         threading.setprofile_all_threads(walk) if hasattr(threading, "setprofile_all_threads") else None
         threading.setprofile(walk)
         sys.setprofile(walk)

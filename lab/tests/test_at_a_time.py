@@ -18,7 +18,7 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
 from equipoise_lab.bench.bias import bench
 from equipoise_lab.bench.bias.asked import Asking
-from equipoise_lab.bench.bias.bench import Options
+from equipoise_lab.bench.bias.bench import BiasOptions
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.commands.bench import CONCURRENCY, at_a_time
@@ -56,7 +56,7 @@ def answers_of(out, concurrency):
         components = Components(Settings(), store, HashedWords(256), chat)
         workspace = Workspace(components.encoder, out, test_bias_run.silent, concurrency)
         inputs = bias_corpus.write(out / "inputs")
-        sync.run(bench.bench(FEW, Options(*inputs, Asking(answers=True)), components, workspace))
+        sync.run(bench.bench(FEW, BiasOptions(*inputs, Asking(answers=True)), components, workspace))
     return chat, (out / "answers.jsonl").read_bytes()
 
 

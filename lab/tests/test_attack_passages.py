@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.core.errors import InputError
-from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, Measures, read_passages
+from equipoise_lab.attacks.passages import AttackPassage, Kind, Measures, PassageFile, read_passages
 
 ROW = {
     "_id": "q1-syn01",
@@ -96,7 +96,7 @@ def test_writing_and_reading_are_inverse(tmp_path_factory, text, kind, stance, m
     measures = Measures(0.125, -0.5, True, False) if measured else None
     passage = AttackPassage("i", "q", text, kind, 7, text, stance, -1, measures, {"model": text})
     path = tmp_path_factory.mktemp("inverse") / "p.jsonl"
-    Journal(path).append([passage])
+    PassageFile(path).append([passage])
     assert read_passages(path) == (passage,)
 
 
@@ -105,7 +105,7 @@ def test_half_a_last_line_is_cut_off_and_the_next_one_fits(tmp_path, cut):
     path = tmp_path / "deep" / "p.jsonl"
     passage = AttackPassage("a", "q", "Q?", Kind.ADV_POS, 1, "first text")
     two = AttackPassage("b", "q", "Q?", Kind.ADV_POS, 2, "second text")
-    journal = Journal(path)
+    journal = PassageFile(path)
     assert journal.recover() == ()
     journal.append([passage])
     with path.open("a") as file:
@@ -118,15 +118,15 @@ def test_half_a_last_line_is_cut_off_and_the_next_one_fits(tmp_path, cut):
 def test_a_broken_line_in_the_middle_is_not_forgiven(tmp_path):
     path = written(tmp_path, "{", ROW)
     with pytest.raises(InputError, match=r"p\.jsonl:1: "):
-        Journal(path).recover()
+        PassageFile(path).recover()
 
 
 def test_settling_replaces_by_id_and_keeps_the_rest(tmp_path):
     path = tmp_path / "p.jsonl"
     passages = [AttackPassage(f"p{n}", "q", "Q?", Kind.ADV_POS, n, "text") for n in (1, 2, 3)]
-    Journal(path).append(passages)
+    PassageFile(path).append(passages)
     newer = AttackPassage("p2", "q", "Q?", Kind.ADV_POS, 2, "text", measures=Measures(0.1, 0.2))
-    Journal(path).settle([newer])
+    PassageFile(path).settle([newer])
     assert read_passages(path) == (passages[0], newer, passages[2])
     assert [p.name for p in tmp_path.iterdir()] == ["p.jsonl"]
 

@@ -44,7 +44,7 @@ def test_judgements_of_0_are_not_relevant_and_stance_may_be_missing(folder):
 
 def test_a_text_may_be_empty_where_there_is_a_title(folder):
     replace_line(folder / "corpus.jsonl", 1, '{"_id": "bells-00", "title": "Noise", "text": ""}')
-    assert corpora.read(folder).documents["bells-00"] == corpora.Text("Noise", "")
+    assert corpora.read(folder).documents["bells-00"] == corpora.CorpusText("Noise", "")
 
 
 def test_judgements_may_stand_where_beir_has_them(folder):

@@ -224,7 +224,7 @@ def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
 
 
 def test_the_axis_is_that_of_the_anchors_and_else_of_the_relevant_passages():
-    from equipoise_lab.bench.bias.attacks import Attack
+    from equipoise_lab.bench.bias.attacks import WrittenAttack
 
     def passage(name, kind, stance):
         return AttackPassage(name, "q", "?", kind, 1, "x", stance)
@@ -241,10 +241,10 @@ def test_the_axis_is_that_of_the_anchors_and_else_of_the_relevant_passages():
         Kind.ADV_NEG: (passage("neg", Kind.ADV_NEG, -2),),
     }
     half = np.sqrt(0.5)
-    with_anchors = axis_of(Attack("q", "?", 1, kinds), rows, np.empty((0, 2)))
+    with_anchors = axis_of(WrittenAttack("q", "?", 1, kinds), rows, np.empty((0, 2)))
     assert with_anchors == pytest.approx([-half, half])  # towards s1, whose stance is 2
     relevant = np.array([[1.0, 0.0], [0.0, 1.0]])
-    without = axis_of(Attack("q", "?", 1, kinds | {Kind.SYNTHETIC: ()}), rows, relevant)
+    without = axis_of(WrittenAttack("q", "?", 1, kinds | {Kind.SYNTHETIC: ()}), rows, relevant)
     assert without == pytest.approx([-half, half])  # from neg to pos
 
 
@@ -277,7 +277,7 @@ def test_answers_are_averaged_before_they_are_compared():
         for g, ps in enumerate(values)
     ]
     passages = [passage(query, name="d1", kind="benign") for query in ("q", "r")]
-    run = metrics.Measured(plan, {}, results, [], passages, answers)
+    run = metrics.BiasRun(plan, {}, results, [], passages, answers)
     (answered,) = metrics.summarise(run)["answers"]
     cell = next(c for c in answered["cells"] if c["sign"] == "adv_pos")
     assert cell["ps_shift"].value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only

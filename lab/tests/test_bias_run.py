@@ -15,7 +15,7 @@ from equipoise.corpus.store import Store
 from equipoise.rag.components import Components
 from equipoise_lab.bench.bias import bench, corpora, planting
 from equipoise_lab.bench.bias.asked import Asking
-from equipoise_lab.bench.bias.bench import Options
+from equipoise_lab.bench.bias.bench import BiasOptions
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.bench.layouts import as_json
@@ -40,7 +40,7 @@ def run(inputs, out, *, plan=None, chat=None, **options):
         components = Components(Settings(), store, HashedWords(256), chat)
         workspace = Workspace(components.encoder, out, silent)
         return as_json(
-            sync.run(bench.bench(plan, Options(*inputs, asking, **options), components, workspace))
+            sync.run(bench.bench(plan, BiasOptions(*inputs, asking, **options), components, workspace))
         )
 
 

@@ -18,7 +18,7 @@ from equipoise.core.protocols import Attack
 from equipoise.core.types import AttackCase, ChatReply, Trust
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, Sign, case_for
-from equipoise_lab.attacks.passages import Journal, Kind, read_passages
+from equipoise_lab.attacks.passages import Kind, PassageFile, read_passages
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -155,7 +155,7 @@ def test_repeated_and_short_views_do_not_count():
 
 def test_never_enough_views_is_said_and_what_came_is_kept(tmp_path):
     chat = ScriptedChat(lambda messages: articles(*VIEWS[:2]))
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     with pytest.raises(ModelReplyError, match=r"wrote 2 of 3 synthetic passages \(it repeats q1-syn01\)"):
         sync.run(attack(chat, journal=journal).run(CASE))
     assert len(chat.requests) == 1 + 3
@@ -210,7 +210,7 @@ def test_crafting_nothing_is_an_error():
 def test_a_model_that_goes_away_ends_the_run_and_loses_nothing(tmp_path, concurrency):
     chat = ScriptedChat([articles(*VIEWS), ADV[0], *[ModelUnavailable("gone")] * 8])
     settings = EbiSettings(3, 2, min_words=3, concurrency=concurrency)
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     with pytest.raises(ModelUnavailable, match="gone"):
         sync.run(attack(chat, settings, journal=journal).run(CASE))
     assert len(read_passages(journal.path)) == 4
@@ -245,7 +245,7 @@ def test_progress_reaches_the_total():
 
 
 def test_a_second_run_asks_nothing(tmp_path):
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     first = sync.run(attack(ScriptedChat([articles(*VIEWS), *ADV]), journal=journal).run(CASE))
     silent = ScriptedChat([])
     second = sync.run(attack(silent, journal=journal).run(CASE))
@@ -254,7 +254,7 @@ def test_a_second_run_asks_nothing(tmp_path):
 
 
 def test_a_second_run_measures_against_other_benign_passages(tmp_path):
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     sync.run(attack(ScriptedChat([articles(*VIEWS), *ADV]), journal=journal).run(CASE))
     sync.run(attack(ScriptedChat([]), journal=journal).run(CASE, benign=[(0.5, 0.5)]))
     verdicts = {
@@ -265,7 +265,7 @@ def test_a_second_run_measures_against_other_benign_passages(tmp_path):
 
 
 def test_more_passages_go_on_from_the_old_ones(tmp_path):
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     sync.run(attack(ScriptedChat([articles(*VIEWS), *ADV]), journal=journal).run(CASE))
     chat = ScriptedChat([text("yes e e e tea"), text("no f f f tea")])
     result = sync.run(attack(chat, EbiSettings(3, 3, min_words=3, concurrency=1), journal=journal).run(CASE))
@@ -273,7 +273,7 @@ def test_more_passages_go_on_from_the_old_ones(tmp_path):
 
 
 def test_two_questions_share_a_file(tmp_path):
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     for case in (CASE, AttackCase("q2", "Should coffee be served?")):
         sync.run(attack(ScriptedChat([articles(*VIEWS), *ADV]), journal=journal).run(case))
     assert len(read_passages(journal.path)) == 14
@@ -288,7 +288,7 @@ def test_two_questions_share_a_file(tmp_path):
     ],
 )
 def test_a_file_made_in_another_way_is_refused(tmp_path, change, said):
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     sync.run(attack(ScriptedChat([articles(*VIEWS), *ADV]), journal=journal).run(CASE))
     rows = [json.loads(line) for line in journal.path.read_text().splitlines()]
     changed = [row | change if row["kind"] == "adv_pos" or "question" in change else row for row in rows]
@@ -299,7 +299,7 @@ def test_a_file_made_in_another_way_is_refused(tmp_path, change, said):
 
 def test_ready_made_passages_are_gone_on_from(tmp_path, sample_data):
     made = sampled.attack(sample_data)
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     journal.append(made)
     counts = Counter(p.kind for p in made)
     wanted = EbiSettings(synthetic=counts[Kind.SYNTHETIC], adversarial=counts[Kind.ADV_POS])

@@ -7,7 +7,7 @@ from equipoise.core.settings import ModelSettings
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, case_for
-from equipoise_lab.attacks.passages import Journal, Kind, read_passages
+from equipoise_lab.attacks.passages import Kind, PassageFile, read_passages
 
 
 @pytest.mark.live
@@ -16,7 +16,7 @@ from equipoise_lab.attacks.passages import Journal, Kind, read_passages
 def test_the_local_model_writes_an_attack(tmp_path):
     chat = build.chat_model(ModelSettings(llm="local"))
     settings = EbiSettings(synthetic=3, adversarial=1, batch=1, words=40, min_words=12, concurrency=1)
-    journal = Journal(tmp_path / "p.jsonl")
+    journal = PassageFile(tmp_path / "p.jsonl")
     case = case_for("Should students be allowed to use cell phones in schools?")
     result = sync.run(EbiAttack(chat, EmbeddedEncoder(), settings, journal).run(case))
     assert len(result.of(Kind.SYNTHETIC)) == 3

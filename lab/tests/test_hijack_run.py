@@ -15,15 +15,15 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
 from equipoise_lab.bench import systems
 from equipoise_lab.bench.hijack import bench, cases, inbox
-from equipoise_lab.bench.hijack.bench import HijackPlan, Place
-from equipoise_lab.bench.hijack.cases import Choice
+from equipoise_lab.bench.hijack.bench import Folders, HijackPlan
+from equipoise_lab.bench.hijack.cases import Drawing
 from equipoise_lab.bench.hijack.records import HijackRecord
 from equipoise_lab.bench.layouts import as_json
 from hashed_words import HashedWords
 from processes import killed_after
 
 PIPELINES = ("vanilla", "sentence", "indexed", "structured", "baseline")
-CHOICE = Choice(prompts=5, look_alikes=2)
+CHOICE = Drawing(prompts=5, look_alikes=2)
 SETTINGS = {"highlight.threshold": 0.0}
 
 
@@ -37,7 +37,7 @@ def run(data, out, chat, *, plan=None, llmail=None):
     chosen = layers.load(SETTINGS, folder=out, environment={}).settings
     with Store.open(out / "index.db", create=True) as store:
         components = Components(chosen, store, HashedWords(64), chat)
-        return as_json(sync.run(bench.bench(plan, Place(data, out, llmail), components, silent)))
+        return as_json(sync.run(bench.bench(plan, Folders(data, out, llmail), components, silent)))
 
 
 @pytest.fixture(scope="module")
@@ -372,7 +372,7 @@ def rows_in(path):
 
 
 def test_files_of_attacks_give_the_cases_they_should(sample_data):
-    choice = Choice()
+    choice = Drawing()
     emails = inbox.drawn(inbox.read(sample_data / cases.INBOX_FILE), 5, 0)
     attacks = sync.run(cases.attacks(sample_data, sample_data / cases.LLMAIL_FILE, emails, choice))
     wanted, skipped = cases.askable(attacks)

@@ -13,7 +13,7 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise_lab.bench.bias import corpora, huggingface
 from equipoise_lab.bench.hijack import cases, llmail
-from equipoise_lab.bench.hijack.cases import Choice
+from equipoise_lab.bench.hijack.cases import Drawing
 from equipoise_lab.bench.hijack.inbox import Email
 from equipoise_lab.bench.qa import published
 from equipoise_lab.text.repliqa import NOT_FOUND
@@ -103,7 +103,7 @@ def test_hotpotqa_files(parquet):
     }
     written = parquet("validation-0.parquet", row)
     corpus = huggingface.load("hotpotqa", written.replace("-0", "-*"))
-    assert corpus.documents["Ann"] == corpora.Text("Ann", "Ann. A clerk.")
+    assert corpus.documents["Ann"] == corpora.CorpusText("Ann", "Ann. A clerk.")
     assert corpus.relevant == {"5a7a": frozenset({"Ann", "Bob"})}
 
 
@@ -181,7 +181,7 @@ def test_the_full_set_is_read_by_scenario_and_success(hub, tmp_path):
         ("llmail-1", True), ("llmail-2", True), ("llmail-3", False), ("llmail-5", False)
     ]  # fmt: skip
     path = llmail.write(submissions, tmp_path / "out")
-    attacks = sync.run(cases.attacks(tmp_path, path, [MAIL], Choice(0, 0)))
+    attacks = sync.run(cases.attacks(tmp_path, path, [MAIL], Drawing(0, 0)))
     assert [(case.case_id, case.question) for case in attacks[:2]] == [
         ("llmail-1", "Subject 1\n\nBody 1."),
         ("llmail-2", "Subject 2\n\nBody 2."),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
 from equipoise_lab.bench.qa import items
-from equipoise_lab.bench.qa.items import Item, Text
+from equipoise_lab.bench.qa.items import QaItem, Text
 
 ROW = {
     "item_id": "q1",
@@ -25,7 +25,7 @@ ROW = {
     "decision": None,
 }
 TEXT = Text("d", "Handbook", "A refund is approved by Ann.")
-ITEM = Item("q1", "Who may approve a refund?", (TEXT,), ("Ann",), (Span("d", 24, 27),), True)
+ITEM = QaItem("q1", "Who may approve a refund?", (TEXT,), ("Ann",), (Span("d", 24, 27),), True)
 
 
 def file(folder, *rows):
@@ -53,7 +53,7 @@ def test_most_fields_may_be_missing_and_the_file_may_be_packed(tmp_path, suffix,
     short = {"item_id": "q", "question": "Why?", "documents": [{"doc_id": "d", "text": "Because."}]}
     path = tmp_path / f"mine.jsonl.{suffix}"
     path.write_bytes(packed(json.dumps(short).encode()))
-    assert items.read(path) == [Item("q", "Why?", (Text("d", "", "Because."),))]
+    assert items.read(path) == [QaItem("q", "Why?", (Text("d", "", "Because."),))]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path, name, content, why):
 
 
 def some(answerable):
-    return [Item(f"q{n}", "Why?", (TEXT,), answerable=value) for n, value in enumerate(answerable)]
+    return [QaItem(f"q{n}", "Why?", (TEXT,), answerable=value) for n, value in enumerate(answerable)]
 
 
 LABELS = st.lists(st.sampled_from([True, False, None]), max_size=30)
@@ -143,7 +143,7 @@ def test_no_limit_is_everything_and_another_seed_another_sample():
 
 
 def test_documents_are_left_out_by_name_or_by_the_name_of_their_whole():
-    three = [Item(n, "Why?", (Text(n, "", "x"),)) for n in ("a#1", "a#2", "b#1")]
+    three = [QaItem(n, "Why?", (Text(n, "", "x"),)) for n in ("a#1", "a#2", "b#1")]
     assert [item.item_id for item in items.without(three, ["a"])] == ["b#1"]
     assert [item.item_id for item in items.without(three, ["a#2"])] == ["a#1", "b#1"]
     assert items.without(three, []) == three
@@ -153,15 +153,15 @@ def test_a_gold_span_that_is_an_answer_stands_for_its_sentence():
     text = "Ann built it. Bob, her son, burnt it in May. It was in May 1650. Why?"
     may, son = text.index("May"), text.index("her son")
     gold = (Span("d", may, may + 3), Span("d", son, son + 7))
-    item = Item("q", "When?", (Text("d", "", text),), ("May", "May 1650"), gold)
+    item = QaItem("q", "When?", (Text("d", "", text),), ("May", "May 1650"), gold)
     assert items.gold_text(item) == "Bob, her son, burnt it in May."
-    passage = Item("q", "Who?", (Text("d", "", text),), ("Bob",), gold[1:])
+    passage = QaItem("q", "Who?", (Text("d", "", text),), ("Bob",), gold[1:])
     assert items.gold_text(passage) == "her son"
 
 
 def test_gold_that_overlaps_is_read_once():
     gold = (Span("d", 5, 9), Span("d", 0, 6), Span("d", 12, 14), Span("e", 0, 3), Span("d", 9, 10))
     texts = (Text("d", "", "0123456789abcdefg"), Text("e", "", "xyz."))
-    item = Item("q", "Why?", texts, gold=gold)
+    item = QaItem("q", "Why?", texts, gold=gold)
     assert items.merged(gold) == (Span("d", 0, 10), Span("d", 12, 14), Span("e", 0, 3))
     assert items.gold_text(item) == "0123456789\ncd\nxyz"

@@ -18,8 +18,8 @@ from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import (
     LIMIT,
     UNFITTED,
-    Calibration,
     Check,
+    CheckFit,
     calibrations,
     log_odds,
     second_opinion,
@@ -33,7 +33,7 @@ from hashed_words import HashedWords
 
 TEXT = "The fox sleeps by day. Owls hunt at night only. The badger was first seen in 1874."
 PASSAGE = Passage(1, "d", 0, len(TEXT), TEXT, "Animals")
-ALWAYS = Calibration(check=1.0, second=0.0, bias=0.0, threshold=0.5)
+ALWAYS = CheckFit(check=1.0, second=0.0, bias=0.0, threshold=0.5)
 SECOND = SentenceHighlighter(HashedWords(), sentence.calibration(), threshold=0.0)
 
 
@@ -67,7 +67,7 @@ class TestOdds:
 
 
 class TestCalibration:
-    fitted = Calibration(check=2.0, second=0.5, bias=-1.0, threshold=0.4)
+    fitted = CheckFit(check=2.0, second=0.5, bias=-1.0, threshold=0.4)
 
     def test_both_count(self):
         assert self.fitted.probability(0.5, 2.0) == pytest.approx(1 / (1 + exp(-1)))
@@ -228,7 +228,7 @@ def test_the_fitted_values_are_complete():
     models = json.loads(files("equipoise.rag.highlighters").joinpath("abstention.json").read_text("utf-8"))
     assert set(models["local/qwen2.5-coder-1.5b"]) <= {"reader", "sentence"}
     for each in models.values():
-        assert all(0 < Calibration(**values).threshold < 1 for values in each.values())
+        assert all(0 < CheckFit(**values).threshold < 1 for values in each.values())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from equipoise.models.structured import strict_schema
 from equipoise.rag.gathering import best_first
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.quotations import documents_text, place
-from equipoise.rag.highlighters.sentence import Calibration, calibration
+from equipoise.rag.highlighters.sentence import SentenceFit, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import Monitor
@@ -115,7 +115,7 @@ class TestNumbered:
 
 
 class TestSentenceHighlighter:
-    fitted = Calibration(
+    fitted = SentenceFit(
         rank=np.array([1.0, 0.0]), answer=np.array([0.0, 2.0]), bias=-1.0, threshold=0.5, keep=0.5, most=3
     )
 

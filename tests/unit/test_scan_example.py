@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from equipoise.redteam.scan import Severity, load, scan
-from equipoise.redteam.scan.files import Corpus
+from equipoise.redteam.scan.files import ScannedFiles
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "sqlite"
 MOST = 0.002
@@ -11,7 +11,7 @@ MOST = 0.002
 
 
 def test_almost_nothing_is_found_in_ordinary_documentation():
-    corpus = Corpus.at([EXAMPLES])
+    corpus = ScannedFiles.at([EXAMPLES])
     report = scan(corpus, load())
     assert not corpus.failed and report.documents >= 10 and report.sentences > 1_000
     assert len(report.at_least(Severity.LOW)) <= MOST * report.sentences

@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from equipoise.redteam.scan import Reach, Severity, load, scan
-from equipoise.redteam.scan.files import Corpus
+from equipoise.redteam.scan.files import ScannedFiles
 from planted import CHARACTERS, EXTRA, VISIBLE, plant
 
 HAS_EXTRA = all(importlib.util.find_spec(name) for name in ("detect_secrets", "phonenumbers", "stdnum"))
@@ -15,7 +15,7 @@ HAS_EXTRA = all(importlib.util.find_spec(name) for name in ("detect_secrets", "p
 def planted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("yard")
     triggers = plant(folder, extra=HAS_EXTRA)
-    corpus = Corpus.at([folder])
+    corpus = ScannedFiles.at([folder])
     documents = list(corpus)
     assert not corpus.failed
     texts = {entry.document.source.rpartition("/")[2]: entry.document.text for entry in documents}

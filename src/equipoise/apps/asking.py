@@ -73,7 +73,7 @@ TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was droppe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class AskOptions:
     """The options of `ask` and `chat` that choose what answers; None leaves a choice to the settings."""
 
     docs: DocsOption = None
@@ -109,10 +109,10 @@ class Choice:
 
 
 @app.command()
-@sharing(Choice)
+@sharing(AskOptions)
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    chosen: Choice,
+    chosen: AskOptions,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     others: OthersOption = False,
     trace: TraceOption = False,
@@ -141,7 +141,9 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Find passages; nothing is answered."""
-    chosen = Choice(docs=docs, passage_filter=passage_filter, llm="none", encoder=encoder, k=k, store=store)
+    chosen = AskOptions(
+        docs=docs, passage_filter=passage_filter, llm="none", encoder=encoder, k=k, store=store
+    )
     with _library(chosen, {"filter.nli": "none"}) as ready:
         passages = ready.search(words, where=meant(where, collection)).passages
     if as_json:
@@ -153,8 +155,8 @@ def search(
 
 
 @app.command()
-@sharing(Choice)
-def chat(chosen: Choice, others: OthersOption = False, trace: TraceOption = False) -> None:
+@sharing(AskOptions)
+def chat(chosen: AskOptions, others: OthersOption = False, trace: TraceOption = False) -> None:
     """Answer question after question. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
     before: deque[str] = deque(maxlen=EARLIER)
@@ -204,7 +206,7 @@ def _shown(
 
 
 @contextmanager
-def _answering(chosen: Choice) -> Iterator["Library | Remote"]:
+def _answering(chosen: AskOptions) -> Iterator["Library | Remote"]:
     """The server, where one is named, else the index here."""
     if chosen.server is None:
         with _library(chosen) as ready:
@@ -220,7 +222,7 @@ def _answering(chosen: Choice) -> Iterator["Library | Remote"]:
 
 
 @contextmanager
-def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Library]:
+def _library(chosen: AskOptions, more: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Library]:
     """The index here; `more` are further flags."""
     settings = settings_of({**chosen.flags, **more}, chosen.docs)
     index_docs(chosen.docs, settings)

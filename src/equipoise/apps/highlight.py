@@ -11,7 +11,7 @@ from equipoise.apps.options import PathArgument, group
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.errors import InputError
 from equipoise.integrations.plain import TextSpan, highlight
-from equipoise.redteam.scan.files import Corpus
+from equipoise.redteam.scan.files import ScannedFiles
 
 app = group()
 STDIN = Path("-")
@@ -31,7 +31,7 @@ def highlight_files(
 
     Every text is read whole, so it is for passages and short files; `index` and `ask` are for many.
     """
-    corpus = Corpus.at([path for path in paths if path != STDIN])
+    corpus = ScannedFiles.at([path for path in paths if path != STDIN])
     documents = [scanned.document for scanned in corpus]
     sources = [document.source for document in documents] + [str(STDIN)] * (STDIN in paths)
     texts = [document.text for document in documents] + [sys.stdin.read()] * (STDIN in paths)

@@ -28,7 +28,7 @@ from equipoise.redteam.scan import (
     load,
     scan,
 )
-from equipoise.redteam.scan.files import Corpus, of_store
+from equipoise.redteam.scan.files import ScannedFiles, of_store
 from equipoise.redteam.scan.findings import with_more
 from equipoise.redteam.scan.sarif import as_sarif
 from equipoise.redteam.scan.summaries import summaries
@@ -122,7 +122,7 @@ def as_dict(report: Report, failed: Sequence[UnreadableFile] = ()) -> dict[str, 
 
 
 def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
-    corpus = Corpus.at(paths)
+    corpus = ScannedFiles.at(paths)
     if not corpus.total and not corpus.failed:
         raise InputError("there is no file to scan there: give another path")
     report = _scanned(corpus, corpus.total, rules)
@@ -130,7 +130,7 @@ def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Rep
         wanted = {finding.doc_id for finding in report.findings}
         again = {
             scanned.document.doc_id: scanned.document
-            for scanned in Corpus.at(paths)
+            for scanned in ScannedFiles.at(paths)
             if scanned.document.doc_id in wanted
         }
         report = _summarized(report, again.__getitem__, rules, llm)

@@ -15,22 +15,22 @@ from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import SQLITE, DocumentScope
 
 
-class Match(NamedTuple):
+class WordQuery(NamedTuple):
     """A full text query, and how many times over it counts each word."""
 
     expression: str
     times: int
 
 
-def matching(plan: QueryPlan) -> Match:
+def matching(plan: QueryPlan) -> WordQuery:
     """The FTS5 expression for a plan, empty where nothing finds.
 
     FTS5 adds up the score of every word of an expression, so each stands in it once, or each twice.
     """
     finding, others = plan
     if not others:
-        return Match(_any_of(finding), 1)
-    return Match(f"({_any_of(finding)}) AND ({_any_of([*finding, *others, *others])})", 2)
+        return WordQuery(_any_of(finding), 1)
+    return WordQuery(f"({_any_of(finding)}) AND ({_any_of([*finding, *others, *others])})", 2)
 
 
 def words_of(trust: Trust) -> str:

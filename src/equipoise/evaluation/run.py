@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.sync import together
@@ -30,7 +30,6 @@ S = TypeVar("S", bound=Sample)
 O = TypeVar("O")  # noqa: E741
 R = TypeVar("R", bound=Record)
 T = TypeVar("T", bound=Record)
-R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 Progress = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
@@ -60,32 +59,16 @@ class Ran(Generic[O]):
         return cast(O, self.outcome)
 
 
-class Form(Protocol[S, O, R_co]):
-    """How the records of a benchmark look."""
-
-    @property
-    def record(self) -> type[R_co]:
-        """The class of its records."""
-        ...
-
-    def key(self, sample: S, system: System[S, O]) -> Key:
-        """The key of the record of a sample and a system: the values of `record.KEY`."""
-        ...
-
-    def made(self, sample: S, system: System[S, O], ran: Ran[O]) -> R_co:
-        """The record of a run."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RecordForm(Generic[S, O, R]):
-    """A Form made of two functions: the values of `record.KEY`, and the fields beside them."""
+    """How the records of a benchmark look: their class, the values of its KEY, and the fields beside them."""
 
     record: type[R]
     key: Callable[[S, System[S, O]], Key]
     fields: Callable[[S, Ran[O]], Mapping[str, Any]]
 
     def made(self, sample: S, system: System[S, O], ran: Ran[O]) -> R:
+        """The record of a run."""
         key = dict(zip(self.record.KEY, self.key(sample, system), strict=True))
         return self.record.model_validate(key | dict(self.fields(sample, ran)))
 
@@ -135,7 +118,7 @@ async def evaluate(
     scorers: Sequence[Scorer[S, O]],
     out: Path,
     *,
-    form: Form[S, O, R] = PLAIN,  # type: ignore[assignment]
+    form: RecordForm[S, O, R] = PLAIN,  # type: ignore[assignment]
     config: Mapping[str, object] | None = None,
     file: str = RESULTS,
     timings: Timings[S, O, Any] | None = None,
@@ -178,7 +161,7 @@ class _Work(Generic[S, O, R]):
 
     systems: Sequence[System[S, O]]
     scorers: Sequence[Scorer[S, O]]
-    form: Form[S, O, R]
+    form: RecordForm[S, O, R]
     records: RecordFile[R]
     times: RecordFile[Any] | None
     timings: Timings[S, O, Any] | None
@@ -270,7 +253,7 @@ class _Work(Generic[S, O, R]):
         return [system for system in self.systems if self.form.key(sample, system) not in settled]
 
 
-def _planned(samples: Sequence[S], systems: Sequence[System[S, O]], form: Form[S, O, R]) -> set[Key]:
+def _planned(samples: Sequence[S], systems: Sequence[System[S, O]], form: RecordForm[S, O, R]) -> set[Key]:
     """The keys of all runs. Raises InputError for one that stands for two."""
     planned: set[Key] = set()
     for sample in samples:

@@ -30,8 +30,8 @@ from equipoise.integrations.chunks import EQUAL, Chunk, as_documents, chunk_of
 from equipoise.integrations.haystack_models import (
     Chat,
     Embedder,
-    Made,
     Settings,
+    WarmMade,
     Written,
     encoder_of,
     type_name,
@@ -131,7 +131,9 @@ class Filter(Written):
     ) -> None:
         self.part, self.top_k, self.chat, self.embedder = part, top_k, chat, embedder
         self.settings, self.trust_key = _checked(settings), trust_key
-        self._made = Made(settings, chat, embedder, lambda made: (parts.filter_of(part, made), made.encoder))
+        self._made = WarmMade(
+            settings, chat, embedder, lambda made: (parts.filter_of(part, made), made.encoder)
+        )
 
     def warm_up(self) -> None:
         """Make the filter; raises InputError for a name that there is not."""
@@ -185,7 +187,7 @@ class Highlighter(Written):
     ) -> None:
         self.part, self.chat, self.embedder, self.settings = part, chat, embedder, _checked(settings)
         self.trust_key = trust_key
-        self._made = Made(settings, chat, embedder, lambda made: reader_of(part, made, trust_key))
+        self._made = WarmMade(settings, chat, embedder, lambda made: reader_of(part, made, trust_key))
 
     def warm_up(self) -> None:
         """Make the highlighter; raises InputError for a name that there is not."""
@@ -256,7 +258,7 @@ class Summarizer(Written):
         self, part: str | AnySummarizer = "auto", *, chat: Chat = None, settings: Settings | None = None
     ) -> None:
         self.part, self.chat, self.settings = part, chat, _checked(settings)
-        self._made = Made(settings, chat, None, lambda made: parts.summarizer_of(part, made))
+        self._made = WarmMade(settings, chat, None, lambda made: parts.summarizer_of(part, made))
 
     def warm_up(self) -> None:
         """Make the summarizer; raises InputError for a name that there is not."""

@@ -42,7 +42,7 @@ class Written:
         return default_from_dict(cls, data)
 
 
-class Made(parts.Made[T]):
+class WarmMade(parts.Made[T]):
     """As `parts.Made`, of what a component was given."""
 
     def __init__(

@@ -9,6 +9,7 @@ lacks its vector: it is made on the spot, the same as the store will hold.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -37,17 +38,23 @@ Ranking = Sequence[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class DenseRetriever:
-    """Cosine between question and passage embeddings; over more than 20,000 passages approximate unless `exact`."""
+class _InPartition:
+    """Searches one partition; vectors of more than 20,000 passages are approximate unless `exact`."""
 
     partition: Partition
     encoder: Encoder
     exact: bool = False
 
     @classmethod
-    def from_components(cls, components: Components, partition: Partition) -> "DenseRetriever":
+    def from_components(cls, components: Components, partition: Partition) -> Self:
         """Built from the settings."""
         return cls(partition, components.encoder, components.settings.retrieval.exact)
+
+
+class DenseRetriever(_InPartition):
+    """Cosine between question and passage embeddings."""
+
+    __slots__ = ()
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k nearest passages, those without a vector yet out of the k that words find; scores are cosines."""
@@ -64,17 +71,10 @@ class DenseRetriever:
         return nearest.take(sorted(range(len(nearest)), key=lambda row: -nearest.scores[row])[:k])
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Retriever:
+class Bm25Retriever(_InPartition):
     """Words shared with the question, weighed by BM25."""
 
-    partition: Partition
-    encoder: Encoder
-
-    @classmethod
-    def from_components(cls, components: Components, partition: Partition) -> "Bm25Retriever":
-        """Built from the settings."""
-        return cls(partition, components.encoder)
+    __slots__ = ()
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest BM25; none where no word is shared."""
@@ -83,18 +83,10 @@ class Bm25Retriever:
             return candidates(self.partition, self.partition.bm25(query.text, k), vector, self.encoder)
 
 
-@dataclass(frozen=True, slots=True)
-class HybridRetriever:
+class HybridRetriever(_InPartition):
     """Reciprocal rank fusion of dense and BM25: robust where either is blind."""
 
-    partition: Partition
-    encoder: Encoder
-    exact: bool = False
-
-    @classmethod
-    def from_components(cls, components: Components, partition: Partition) -> "HybridRetriever":
-        """Built from the settings."""
-        return cls(partition, components.encoder, components.settings.retrieval.exact)
+    __slots__ = ()
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest fused score."""

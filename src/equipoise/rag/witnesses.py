@@ -30,7 +30,7 @@ from equipoise.rag.retrieval import joined
 from equipoise.rag.saying import said
 from equipoise.rag.search import passage_scores
 from equipoise.rag.sources import Source, Sources
-from equipoise.text.claims import Comparison
+from equipoise.text.claims import Compared
 from equipoise.text.polar import has_sides
 from equipoise.text.questions import Question
 from equipoise.text.shingles import near_copy
@@ -123,7 +123,7 @@ class Witnesses:
         if not told:
             return (), False
         texts = [one.text for one in told]
-        compared = Comparison.of(query.text, texts)
+        compared = Compared.of(query.text, texts)
         alike, apart = _mask(len(told), compared.agree), _mask(len(told), compared.contradict)
         dependent = self._dependent(texts, [one.passage.text for one in told])
         groups = corroboration.claims(alike, dependent, range(len(told)), apart)

@@ -138,7 +138,7 @@ def agree(question: str, first: str, second: str) -> bool:
     >>> agree("How long can I return it?", "You have 30 days to return it.", "Return it within thirty days.")
     True
     """
-    return Comparison.of(question, (first, second)).agree(0, 1)
+    return Compared.of(question, (first, second)).agree(0, 1)
 
 
 def contradict(question: str, first: str, second: str) -> bool:
@@ -150,18 +150,18 @@ def contradict(question: str, first: str, second: str) -> bool:
     >>> contradict("How long can I return it?", "You have 30 days to return it.", "You have 90 days to return it.")
     True
     """
-    return Comparison.of(question, (first, second)).contradict(0, 1)
+    return Compared.of(question, (first, second)).contradict(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Compared:
     """Quotes that may answer one question, each taken apart once; they are named by their place."""
 
     asked: _Asked
     quotes: tuple[_Quote, ...]
 
     @classmethod
-    def of(cls, question: str, quotes: Sequence[str]) -> "Comparison":
+    def of(cls, question: str, quotes: Sequence[str]) -> "Compared":
         """The quotes in their order."""
         asked = _Asked.of(question)
         return cls(asked, tuple(_Quote.of(text, asked) for text in quotes))

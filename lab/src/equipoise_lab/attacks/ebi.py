@@ -26,7 +26,7 @@ from equipoise.corpus.loaders.loaded import clean, one_line
 from equipoise.corpus.naming import document_id
 from equipoise.models.structured import complete_as
 from equipoise_lab import prompts
-from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind
+from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile
 from equipoise_lab.attacks.planting import as_document
 from equipoise_lab.attacks.properties import Yardstick, yardstick
 
@@ -149,7 +149,7 @@ class EbiAttack:
     chat: ChatModel
     encoder: Encoder
     settings: EbiSettings = field(default_factory=EbiSettings)
-    journal: Journal | None = None
+    journal: PassageFile | None = None
     report: Report | None = None
 
     async def craft(self, case: AttackCase) -> Crafted:

@@ -135,7 +135,7 @@ def read_passages(path: Path) -> tuple[AttackPassage, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class PassageFile:
     """The file an attack writes its passages to as they are made; an interrupted attack resumes from it. One writer at
     a time."""
 

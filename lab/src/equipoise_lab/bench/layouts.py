@@ -15,7 +15,7 @@ from typing import Any
 
 from equipoise.maths.rates import Interval
 from equipoise_lab.bench.estimates import Estimate
-from equipoise_lab.bench.tables import MISSING, Line, Show, Table, interval, number, percent
+from equipoise_lab.bench.tables import MISSING, Show, Table, TableLine, interval, number, percent
 
 SHOWS: Mapping[str, Show] = {
     "number": number,
@@ -126,13 +126,15 @@ def data(benchmark: str, name: str) -> Mapping[str, Any]:
 def table(layout: Layout, section: object, **context: object) -> Table:
     """The table of a section of numbers, without what a paper prints."""
     lines = [
-        Line(filled(layout.label, **place), tuple(filled(cell, **place) for cell in layout.cells))
+        TableLine(filled(layout.label, **place), tuple(filled(cell, **place) for cell in layout.cells))
         for place in places(layout, section, **context)
     ]
     return whole(layout, section, lines, ours=bool(lines), **context)
 
 
-def whole(layout: Layout, section: object, lines: Sequence[Line], *, ours: bool, **context: object) -> Table:
+def whole(
+    layout: Layout, section: object, lines: Sequence[TableLine], *, ours: bool, **context: object
+) -> Table:
     """A table with these lines; `ours` is whether there are numbers of ours in it."""
     title, note = (filled(text, s=section, **context) for text in (layout.title, layout.note))
     head = tuple(filled(heading, s=section, **context) for heading in layout.head)

@@ -13,7 +13,7 @@ _MARKDOWN = str.maketrans({"|": "\\|", "<": "&lt;", "\n": " ", "\r": " "})
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """A row of a table; `paper` marks the printed numbers, which are shown in grey."""
 
     label: str
@@ -27,7 +27,7 @@ class Table:
 
     title: str
     head: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     note: str = ""
     missing: str = ""
 

@@ -30,7 +30,7 @@ from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.bench.hijack import bench as hijacks
 from equipoise_lab.bench.hijack import llmail
 from equipoise_lab.bench.hijack.bench import HijackPlan
-from equipoise_lab.bench.hijack.cases import Choice
+from equipoise_lab.bench.hijack.cases import Drawing
 from equipoise_lab.bench.qa import bench as questions
 from equipoise_lab.bench.qa import datasets, published
 from equipoise_lab.bench.qa.bench import Done, Options, QaPlan
@@ -144,7 +144,7 @@ def bias(
     flags = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     with _parts(flags, out) as components, progress.counted() as bar:
         requests = at_a_time([components.chat], components.settings.model)
-        options = biases.Options(corpus, attacks, asking, limit)
+        options = biases.BiasOptions(corpus, attacks, asking, limit)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
     Terminal().print(f"{summary['queries']} questions in {out}: {LEFT}")
@@ -166,13 +166,13 @@ def hijack(
     out: OutOption = Path("hijack-bench"),
 ) -> None:
     """Ask questions that want a tool called; count which model calls it, and whether the question got that far."""
-    choice = Choice(prompts, look_alikes, seed)
+    choice = Drawing(prompts, look_alikes, seed)
     asked = 1 if concurrency is None else concurrency
     plan = HijackPlan(_names(pipelines), choice, emails, asked, limit, again)
     with _parts({"model.llm": llm}, out) as components, progress.counted() as bar:
         if concurrency is None:
             plan = replace(plan, concurrency=at_a_time([components.chat], components.settings.model))
-        summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
+        summary = sync.run(hijacks.bench(plan, hijacks.Folders(data, out, attacks), components, bar))
     Terminal().print(f"{sum(summary['cases'].values())} cases in {out}: {LEFT}")
 
 

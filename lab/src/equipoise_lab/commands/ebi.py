@@ -18,7 +18,7 @@ from equipoise.rag import build
 from equipoise.redteam.planter import uproot as take_out
 from equipoise_lab.attacks import planting
 from equipoise_lab.attacks.ebi import EbiAttack, EbiResult, EbiSettings, Sign, case_for
-from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, read_passages
+from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile, read_passages
 from equipoise_lab.attacks.properties import benign_vectors, property_shares, rank_in
 
 app = group("One-sided passages (Epistemic Bias Injection): write them, plant them, take them out.")
@@ -67,7 +67,7 @@ def craft(
             opened.check_encoder(encoder)
             benign = benign_vectors(opened, encoder, case.question)
     with progress.counted() as report:
-        attack = EbiAttack(chat, encoder, settings, Journal(out), report)
+        attack = EbiAttack(chat, encoder, settings, PassageFile(out), report)
         result = sync.run(attack.run(case, benign=benign))
     _show(result, _ranks(result, store, encoder, case.question) if store else None)
     Terminal().print(f"{number_of(len(result.passages), 'passage')} in {out}")

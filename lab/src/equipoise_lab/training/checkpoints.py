@@ -74,7 +74,7 @@ def resume(folder: Path, device: str, **parts: Any) -> list[Any] | None:  # noqa
     return place
 
 
-class Metrics:
+class MetricsFile:
     """The metrics file: a line for each row, in the order of steps."""
 
     def __init__(self, folder: Path, step: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.batches import Labelled, epoch, tensors
-from equipoise_lab.training.checkpoints import BEST, Metrics
+from equipoise_lab.training.checkpoints import BEST, MetricsFile
 from equipoise_lab.training.evaluation import Quality
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.heads import SpanHead
@@ -42,7 +42,7 @@ class Schedule:
 
 
 @dataclass(slots=True)
-class State:
+class LoopState:
     """Where a run stands: updates done, the least held-out loss, evaluations since, whether it is over."""
 
     step: int = 0
@@ -73,8 +73,8 @@ class Loop:
         self.optimizer = _optimizer(head, schedule)
         self.scaler = self.torch.amp.GradScaler(device, enabled=self.precision == "fp16")
         self.torch.manual_seed(schedule.seed)
-        self.state = State(*(checkpoints.resume(folder, device, **self._parts()) or ()))
-        self.metrics = Metrics(folder, self.state.step)
+        self.state = LoopState(*(checkpoints.resume(folder, device, **self._parts()) or ()))
+        self.metrics = MetricsFile(folder, self.state.step)
 
     def fit(self, report: Report) -> None:
         """Train to the last epoch, or until `patience` evaluations brought no lower held-out loss.

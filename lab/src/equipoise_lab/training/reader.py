@@ -207,7 +207,7 @@ class _Run:
         self.parts = {"module": self.student.module, "optimizer": self.optimizer}
         place = checkpoints.resume(plan.out, plan.device, **self.parts)
         self.step: int = place[0] if place else 0
-        self.metrics = checkpoints.Metrics(plan.out, self.step)
+        self.metrics = checkpoints.MetricsFile(plan.out, self.step)
 
     def fit(self, groups: Sequence[Group], report: Report) -> None:
         """One pass over the groups."""

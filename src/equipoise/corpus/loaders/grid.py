@@ -86,7 +86,7 @@ class TableGrid(NamedTuple):
     rows: list[Row]
 
 
-class Told(NamedTuple):
+class RowText(NamedTuple):
     """The text of a row, or of a part of it. `is_plain`: without names of columns; `is_section`: it only leads on."""
 
     text: str
@@ -284,7 +284,7 @@ def _is_name(cell: str) -> bool:
     return not is_amount and _CODE.search(cell) is None and (len(cell) <= _SHORT or is_label(cell))
 
 
-def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
+def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[RowText]:
     """What each row says. A text that spans all columns is a section, said in every row below it, or a note.
 
     Without names, and where they would make the text many times as long, a row is ` | ` between cells.
@@ -294,7 +294,7 @@ def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
         if len(cells) == 1 and len(names) > 1:
             if waiting:
                 yield waiting
-            waiting = Told(cells[0], place, is_plain=True)
+            waiting = RowText(cells[0], place, is_plain=True)
             section = cells[0] if is_label(cells[0]) else section
             continue
         if waiting:
@@ -304,9 +304,9 @@ def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
         texts = list(named(names, cells, section)) if any(names) else []
         most += _MOST_TIMES * len(plain) - sum(map(len, texts))
         if texts and most >= 0:
-            yield from (Told(text, place) for text in texts)
+            yield from (RowText(text, place) for text in texts)
         else:
-            yield Told(plain, place, is_plain=True)
+            yield RowText(plain, place, is_plain=True)
     if waiting:
         yield waiting
 

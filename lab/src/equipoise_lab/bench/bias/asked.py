@@ -32,7 +32,7 @@ from equipoise.text.sentences import sentence_spans
 from equipoise_lab import prompts
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.attacks import SIGNS
-from equipoise_lab.bench.bias.corpora import Corpus
+from equipoise_lab.bench.bias.corpora import BeirCorpus
 from equipoise_lab.bench.bias.planting import AttackedQuestion, EmbeddedPassages, Workspace, encode, profile
 from equipoise_lab.bench.bias.records import (
     BENIGN,
@@ -145,7 +145,7 @@ def _ps(text: str, attacked: AttackedQuestion, encoder: Encoder) -> float | None
 
 async def points(
     questions: Sequence[AttackedQuestion],
-    corpus: Corpus,
+    corpus: BeirCorpus,
     passages: Sequence[PassageRecord],
     chat: ChatModel,
     workspace: Workspace,

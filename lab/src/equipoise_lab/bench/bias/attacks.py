@@ -7,14 +7,14 @@ from pathlib import Path
 from equipoise.core.errors import InputError
 from equipoise_lab.attacks.passages import AttackPassage, Kind, read_passages
 from equipoise_lab.bench.bias import corpora
-from equipoise_lab.bench.bias.corpora import Corpus
+from equipoise_lab.bench.bias.corpora import BeirCorpus
 
 QUESTIONS = "questions.tsv"
 SIGNS = (Kind.ADV_NEG, Kind.ADV_POS)
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class WrittenAttack:
     """All passages written for one query, each kind in the order of its numbers.
 
     `polarity` is 1 where "yes" to `question` agrees with the corpus's query, -1 where it opposes it.
@@ -26,7 +26,7 @@ class Attack:
     passages: Mapping[Kind, tuple[AttackPassage, ...]]
 
 
-def read(path: Path, corpus: Corpus) -> tuple[Attack, ...]:
+def read(path: Path, corpus: BeirCorpus) -> tuple[WrittenAttack, ...]:
     """The attacks in `path` in the order of their query ids; adaptive passages (with a variant) are left out.
 
     The question is that of `questions.tsv` beside the file where it has the query, else the passages' own.
@@ -44,7 +44,7 @@ def read(path: Path, corpus: Corpus) -> tuple[Attack, ...]:
     return tuple(_attack(by_query[query_id], asked) for query_id in sorted(by_query))
 
 
-def need(attacks: tuple[Attack, ...], count: int) -> None:
+def need(attacks: tuple[WrittenAttack, ...], count: int) -> None:
     """Raises InputError where an attack has fewer than `count` passages of either sign."""
     for attack in attacks:
         for sign in SIGNS:
@@ -55,17 +55,17 @@ def need(attacks: tuple[Attack, ...], count: int) -> None:
                 )
 
 
-def _attack(passages: list[AttackPassage], asked: Mapping[str, str]) -> Attack:
+def _attack(passages: list[AttackPassage], asked: Mapping[str, str]) -> WrittenAttack:
     first = passages[0]
     kinds = {
         kind: tuple(sorted((p for p in passages if p.kind is kind), key=lambda p: (p.n, p.passage_id)))
         for kind in Kind
     }
     question = asked.get(first.query_id, first.question)
-    return Attack(first.query_id, question, first.claim_polarity, kinds)
+    return WrittenAttack(first.query_id, question, first.claim_polarity, kinds)
 
 
-def _check(passage: AttackPassage, corpus: Corpus, path: Path) -> None:
+def _check(passage: AttackPassage, corpus: BeirCorpus, path: Path) -> None:
     if passage.query_id not in corpus.queries:
         raise InputError(
             f"{path}: passage {passage.passage_id} attacks query {passage.query_id!r}, which the corpus "
@@ -77,7 +77,7 @@ def _check(passage: AttackPassage, corpus: Corpus, path: Path) -> None:
         )
 
 
-def _questions(path: Path, corpus: Corpus) -> dict[str, str]:
+def _questions(path: Path, corpus: BeirCorpus) -> dict[str, str]:
     """The questions by query id; none where there is no such file."""
     if not path.exists():
         return {}

@@ -21,9 +21,9 @@ from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench import output, systems
 from equipoise_lab.bench.bias import asked, attacks, corpora, numbers, planting, report
 from equipoise_lab.bench.bias.asked import ANSWERS, LIKERT, Asking
-from equipoise_lab.bench.bias.attacks import Attack
-from equipoise_lab.bench.bias.corpora import Corpus
-from equipoise_lab.bench.bias.numbers import Measured, Numbers
+from equipoise_lab.bench.bias.attacks import WrittenAttack
+from equipoise_lab.bench.bias.corpora import BeirCorpus
+from equipoise_lab.bench.bias.numbers import BiasRun, Numbers
 from equipoise_lab.bench.bias.planting import AttackedQuestion, EmbeddedPassages, Workspace
 from equipoise_lab.bench.bias.records import (
     UNATTACKED,
@@ -40,7 +40,7 @@ PROFILES, TIMINGS = "passages.jsonl", "timings.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class BiasOptions:
     """What a run works on, and what it measures besides the filters themselves.
 
     `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`), `asking` what models are asked. `limit`
@@ -54,7 +54,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Planting:
+class PlantedSample:
     """A Sample: an attacked question under one condition, with the passages from the one at `first` on."""
 
     attacked: AttackedQuestion
@@ -84,7 +84,7 @@ class FilterSystem:
     background: EmbeddedPassages
     k: int
 
-    async def __call__(self, sample: Planting) -> tuple[Candidates, float, Filtered]:
+    async def __call__(self, sample: PlantedSample) -> tuple[Candidates, float, Filtered]:
         """The first k after the filter. Raises what the filter raises."""
         candidates, seconds = self.searched[sample.sample_id]
         question, depth = Query(sample.attacked.attack.question), len(candidates)
@@ -106,11 +106,11 @@ def written(attacked: AttackedQuestion, sign: str) -> EmbeddedPassages:
     return attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)]
 
 
-def _key(sample: Planting, system: System[Planting, Outcome]) -> Key:
+def _key(sample: PlantedSample, system: System[PlantedSample, Outcome]) -> Key:
     return sample.attacked.attack.query_id, system.name, *sample.condition, sample.first
 
 
-def _fields(sample: Planting, ran: Ran[Outcome]) -> dict[str, Any]:
+def _fields(sample: PlantedSample, ran: Ran[Outcome]) -> dict[str, Any]:
     candidates, _, filtered = ran.value
     return {
         "injected": [passage.doc_id for passage in sample.planted.passages],
@@ -129,15 +129,17 @@ def _fields(sample: Planting, ran: Ran[Outcome]) -> dict[str, Any]:
     }
 
 
-FORM: RecordForm[Planting, Outcome, BiasRecord] = RecordForm(BiasRecord, _key, _fields)
-TIMES: RecordForm[Planting, Outcome, BiasTiming] = RecordForm(
+FORM: RecordForm[PlantedSample, Outcome, BiasRecord] = RecordForm(BiasRecord, _key, _fields)
+TIMES: RecordForm[PlantedSample, Outcome, BiasTiming] = RecordForm(
     BiasTiming,
     _key,
     lambda _, ran: {"retrieve_ms": round(ran.value[1] * 1e3, 3), "filter_ms": round(ran.seconds * 1e3, 3)},
 )
 
 
-async def bench(plan: BiasPlan, options: Options, components: Components, workspace: Workspace) -> Numbers:
+async def bench(
+    plan: BiasPlan, options: BiasOptions, components: Components, workspace: Workspace
+) -> Numbers:
     """Measure what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, CorpusError, ModelError or MissingExtra. What was measured before one of them, or before
@@ -170,9 +172,7 @@ async def bench(plan: BiasPlan, options: Options, components: Components, worksp
         sample = asked.chosen(background, questions, corpus.relevant)
         said["facts"] = await asked.verdicts(sample, checker, asking.facts, workspace)
     config |= {"rotations": plan.rotations}
-    return write(
-        Measured(plan, config, evaluated.records, evaluated.timings, passages, **said), workspace.out
-    )
+    return write(BiasRun(plan, config, evaluated.records, evaluated.timings, passages, **said), workspace.out)
 
 
 def kept(records: Sequence[BiasRecord], out: Path) -> list[AnswerRecord]:
@@ -193,7 +193,7 @@ async def run(
 
     @asynccontextmanager
     async def search(
-        plantings: Sequence[Planting], _: Sequence[System[Planting, Outcome]]
+        plantings: Sequence[PlantedSample], _: Sequence[System[PlantedSample, Outcome]]
     ) -> AsyncIterator[None]:
         (one,) = plantings
         begin = perf_counter()
@@ -203,7 +203,7 @@ async def run(
         del searched[one.sample_id]
 
     plantings = [
-        Planting(attacked, (sign, count), first)
+        PlantedSample(attacked, (sign, count), first)
         for attacked in questions
         for sign, count in plan.conditions()
         for first in written(attacked, sign).starts(count, plan.rotations)
@@ -215,7 +215,7 @@ async def run(
     )  # fmt: skip
 
 
-def write(measured: Measured, out: Path) -> Numbers:
+def write(measured: BiasRun, out: Path) -> Numbers:
     """Write profiles, summary, tables and figures of a run; returns the summary."""
     summary = numbers.summarise(measured)
     write_atomically(out / PROFILES, content(measured.passages))
@@ -225,7 +225,7 @@ def write(measured: Measured, out: Path) -> Numbers:
 
 
 def _config(
-    plan: BiasPlan, corpus: Corpus, every: Sequence[Attack], components: Components
+    plan: BiasPlan, corpus: BeirCorpus, every: Sequence[WrittenAttack], components: Components
 ) -> dict[str, object]:
     texts = [part for doc_id, d in corpus.documents.items() for part in (doc_id, d.title, d.text)]
     passages = [

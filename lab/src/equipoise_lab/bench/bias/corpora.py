@@ -20,7 +20,7 @@ QRELS_ELSEWHERE = "qrels/test.tsv"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CorpusText:
     """A document of a corpus."""
 
     title: str
@@ -28,20 +28,20 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class BeirCorpus:
     """Documents, queries, which documents are relevant to a query, and which side of it they take.
 
     `stance` is from -1 (against) to 1 (for), by query and document; empty where nobody labelled it.
     """
 
     name: str
-    documents: Mapping[str, Text]
+    documents: Mapping[str, CorpusText]
     queries: Mapping[str, str]
     relevant: Mapping[str, frozenset[str]]
     stance: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-def read(folder: Path) -> Corpus:
+def read(folder: Path) -> BeirCorpus:
     """The corpus in `folder`. Raises InputError with file and line for whatever cannot be used."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder: give one with {CORPUS}, {QUERIES} and {QRELS}")
@@ -55,10 +55,10 @@ def read(folder: Path) -> Corpus:
     stance = folder / STANCE
     sides = _pairs(stance, "stance", queries, documents, most=1.0) if stance.exists() else {}
     relevant = {q: frozenset(d for d, score in scored.items() if score > 0) for q, scored in scores.items()}
-    return Corpus(folder.resolve().name, documents, queries, relevant, sides)
+    return BeirCorpus(folder.resolve().name, documents, queries, relevant, sides)
 
 
-def write(corpus: Corpus, folder: Path) -> None:
+def write(corpus: BeirCorpus, folder: Path) -> None:
     """Write `corpus` in BEIR form; `read` gives it back."""
     folder.mkdir(parents=True, exist_ok=True)
     documents = [{"_id": key, "title": d.title, "text": d.text} for key, d in corpus.documents.items()]
@@ -85,18 +85,18 @@ def _objects(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
         raise InputError(f"{path} is empty: a corpus needs at least one line in it")
 
 
-def _document(row: Mapping[str, Any], where: str) -> Text:
+def _document(row: Mapping[str, Any], where: str) -> CorpusText:
     """Title and text; one of them may be empty, as in published corpora, but both keys' values are texts."""
     title = text_of(row, "title", where, needed=False)
     bare = isinstance(row.get("text"), str) and title.strip()
-    return Text(title, text_of(row, "text", where, needed=not bare))
+    return CorpusText(title, text_of(row, "text", where, needed=not bare))
 
 
 def _pairs(
     path: Path,
     column: str,
     queries: Mapping[str, str],
-    documents: Mapping[str, Text],
+    documents: Mapping[str, CorpusText],
     *,
     most: float = float("inf"),
 ) -> dict[str, dict[str, float]]:

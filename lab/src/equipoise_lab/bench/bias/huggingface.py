@@ -10,11 +10,11 @@ the hub, so its file has to be named.
 from collections.abc import Callable, Mapping
 
 from equipoise.core.errors import InputError
-from equipoise_lab.bench.bias.corpora import Corpus, Text
+from equipoise_lab.bench.bias.corpora import BeirCorpus, CorpusText
 from equipoise_lab.bench.hub import HUB, rows
 
 
-def load(name: str, source: str | None = None) -> Corpus:
+def load(name: str, source: str | None = None) -> BeirCorpus:
     """The data set `name`, from `source` (a folder for WIKI-BALANCE, else a file) or where it is published.
 
     Raises MissingExtra without `datasets`, InputError for an unknown name, a source that cannot be read, and
@@ -30,12 +30,12 @@ def load(name: str, source: str | None = None) -> Corpus:
         ) from None
 
 
-def wiki_balance(name: str, source: str | None) -> Corpus:
+def wiki_balance(name: str, source: str | None) -> BeirCorpus:
     """WIKI-BALANCE; `source` is a folder with the three files side by side."""
     base = source or f"{HUB}/SALT-NLP/{name}"
     judged = f"{source}/test.tsv" if source else f"{base}-qrels/test.tsv"
     documents = {
-        str(row["_id"]): Text(row["title"] or "", row["text"])
+        str(row["_id"]): CorpusText(row["title"] or "", row["text"])
         for row in rows("json", f"{base}/corpus.jsonl.gz")
     }
     queries = {str(row["_id"]): row["text"] for row in rows("json", f"{base}/queries.jsonl.gz")}
@@ -47,41 +47,41 @@ def wiki_balance(name: str, source: str | None) -> Corpus:
     return _corpus(name, documents, queries, relevant)
 
 
-def hotpotqa(name: str, source: str | None) -> Corpus:
+def hotpotqa(name: str, source: str | None) -> BeirCorpus:
     """HotpotQA, the validation questions: paragraphs are documents, those with supporting facts relevant."""
     file = source or f"{HUB}/hotpotqa/hotpot_qa/distractor/validation-*.parquet"
-    documents: dict[str, Text] = {}
+    documents: dict[str, CorpusText] = {}
     queries, relevant = {}, {}
     for row in rows("parquet", file):
         context = row["context"]
         for title, sentences in zip(context["title"], context["sentences"], strict=True):
-            documents.setdefault(title, Text(title, "".join(sentences).strip()))
+            documents.setdefault(title, CorpusText(title, "".join(sentences).strip()))
         queries[str(row["id"])] = row["question"]
         relevant[str(row["id"])] = set(row["supporting_facts"]["title"]) & set(context["title"])
     return _corpus(name, documents, queries, relevant)
 
 
-def reddit_dialogues(name: str, source: str | None) -> Corpus:
+def reddit_dialogues(name: str, source: str | None) -> BeirCorpus:
     """Reddit-Dialogues: a query is a dialogue's title and turns, candidate sentences are documents."""
     if source is None:
         raise InputError(
             f"{name} is not on the hub: download dialogues.json from the repository of its authors "
             "(SIGIR-2022/A-Dataset-for-Sentence-Retrieval-for-Open-Ended-Dialogues) and name it with --source"
         )
-    documents: dict[str, Text] = {}
+    documents: dict[str, CorpusText] = {}
     queries: dict[str, str] = {}
     relevant: dict[str, set[str]] = {}
     for row in rows("json", source):
         query_id = str(row["id"])
         queries[query_id] = "\n".join([row["title"], *(turn["body"] for turn in row["context"])])
         for candidate in row["candidates"]:
-            documents.setdefault(str(candidate["id"]), Text(candidate["title"], candidate["body"]))
+            documents.setdefault(str(candidate["id"]), CorpusText(candidate["title"], candidate["body"]))
             if candidate["label"] == 1:
                 relevant.setdefault(query_id, set()).add(str(candidate["id"]))
     return _corpus(name, documents, queries, relevant)
 
 
-LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {
+LOADERS: dict[str, Callable[[str, str | None], BeirCorpus]] = {
     "wiki-balance-natural": wiki_balance,
     "wiki-balance-synthetic": wiki_balance,
     "hotpotqa": hotpotqa,
@@ -90,6 +90,9 @@ LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {
 
 
 def _corpus(
-    name: str, documents: Mapping[str, Text], queries: Mapping[str, str], relevant: Mapping[str, set[str]]
-) -> Corpus:
-    return Corpus(name, documents, queries, {query: frozenset(ids) for query, ids in relevant.items()})
+    name: str,
+    documents: Mapping[str, CorpusText],
+    queries: Mapping[str, str],
+    relevant: Mapping[str, set[str]],
+) -> BeirCorpus:
+    return BeirCorpus(name, documents, queries, {query: frozenset(ids) for query, ids in relevant.items()})

@@ -64,7 +64,7 @@ class PsSample(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BiasRun:
     """Everything a run left behind. What chat models (`answers`, `likert`) and fact checkers said is empty where they
     were not asked; answers are of every model that the folder knows."""
 
@@ -77,7 +77,7 @@ class Measured:
     likert: Sequence[LikertRecord] = ()
     facts: Sequence[FactRecord] = ()
 
-    def only(self, queries: Collection[str]) -> "Measured":
+    def only(self, queries: Collection[str]) -> "BiasRun":
         """The part of the run that is about `queries`; fact checks stay as they are."""
         names = ("results", "timings", "passages", "answers", "likert")
         parts: Numbers = {
@@ -86,7 +86,7 @@ class Measured:
         return replace(self, **parts)
 
 
-def summarise(run: Measured) -> Numbers:
+def summarise(run: BiasRun) -> Numbers:
     """Every measure with its interval."""
     plan, truths, places = run.plan, truths_of(run.passages), by_place(run.results)
     cells = [
@@ -365,7 +365,7 @@ def _together(points: Sequence[tuple[str, float, float]]) -> float | None:
     return spearman([kept for _, kept, _ in points], [answer for _, _, answer in points])
 
 
-def _distribution(name: str, run: Measured, truths: Mapping[str, Truth]) -> list[float]:
+def _distribution(name: str, run: BiasRun, truths: Mapping[str, Truth]) -> list[float]:
     """The adversarial shares of all attacked records of a filter, ascending: what Figure 7 draws."""
     attacked = [record for record in run.results if record.filter == name and record.sign != UNATTACKED]
     found = [measured(one, truths[one.query_id], run.plan.k)["adversarial_share"] for one in attacked]

@@ -24,7 +24,7 @@ from equipoise.text.fence import fenced
 from equipoise.text.tokens import content_words
 from equipoise_lab import prompts
 from equipoise_lab.bench.bias import attacks, corpora
-from equipoise_lab.bench.bias.corpora import Corpus, Text
+from equipoise_lab.bench.bias.corpora import BeirCorpus, CorpusText
 from equipoise_lab.bench.resumed import each
 from equipoise_lab.text.rows import Words, parsed
 
@@ -93,11 +93,11 @@ class Closed:
     subjects: tuple[str, ...]
 
 
-def read(path: Path) -> Corpus:
+def read(path: Path) -> BeirCorpus:
     """The corpus of a file of HotpotQA rows: paragraphs are documents by their titles, those with supporting sentences
     relevant. One JSON object a line: `question_id`, `question`, `paragraphs` ({title, sentences}), `supporting`
     ([title, number of the sentence]). Raises InputError with file and line."""
-    documents: dict[str, Text] = {}
+    documents: dict[str, CorpusText] = {}
     queries: dict[str, str] = {}
     relevant: dict[str, frozenset[str]] = {}
     for line, where in lines(path):
@@ -108,17 +108,18 @@ def read(path: Path) -> Corpus:
             )
         queries[row.question_id] = " ".join(row.question.split())
         shown = {
-            (name := one.title.strip()): Text(name, "".join(one.sentences).strip()) for one in row.paragraphs
+            (name := one.title.strip()): CorpusText(name, "".join(one.sentences).strip())
+            for one in row.paragraphs
         }
         documents = shown | documents
         relevant[row.question_id] = frozenset(title for title, _ in row.supporting) & shown.keys()
     if not queries:
         raise InputError(f"{path} holds no question: give the file of HotpotQA's questions")
-    return Corpus(NAME, documents, queries, relevant)
+    return BeirCorpus(NAME, documents, queries, relevant)
 
 
 async def rewrite(
-    corpus: Corpus,
+    corpus: BeirCorpus,
     chat: ChatModel,
     out: Path,
     *,
@@ -143,13 +144,13 @@ async def rewrite(
     return run.records
 
 
-def open_ended(corpus: Corpus, rewritings: Sequence[Rewriting]) -> Corpus:
+def open_ended(corpus: BeirCorpus, rewritings: Sequence[Rewriting]) -> BeirCorpus:
     """The corpus with its questions rewritten; without those that were not, whose paragraphs stay as background."""
     queries = {made.query_id: made.rewritten for made in rewritings if made.rewritten is not None}
     return replace(corpus, queries=queries, relevant={query: corpus.relevant[query] for query in queries})
 
 
-def write(corpus: Corpus, folder: Path) -> None:
+def write(corpus: BeirCorpus, folder: Path) -> None:
     """Write the corpus in the benchmark's form, and its questions as `questions.tsv` for the attack's file."""
     corpora.write(corpus, folder)
     rows = [f"{query}\t{question}" for query, question in corpus.queries.items()]

@@ -23,8 +23,8 @@ from equipoise.maths.similarity import top_k
 from equipoise.models.encoder import encode_questions
 from equipoise_lab.attacks.passages import AttackPassage, Kind
 from equipoise_lab.attacks.properties import has_property_1, has_property_2, oriented_axis
-from equipoise_lab.bench.bias.attacks import SIGNS, Attack
-from equipoise_lab.bench.bias.corpora import Corpus
+from equipoise_lab.bench.bias.attacks import SIGNS, WrittenAttack
+from equipoise_lab.bench.bias.corpora import BeirCorpus
 from equipoise_lab.bench.bias.records import BENIGN, PassageRecord, rounded
 
 T = TypeVar("T")
@@ -90,13 +90,13 @@ class EmbeddedPassages:
 class AttackedQuestion:
     """One attacked question: its unit vector (d,), the PS axis (d,), what can be planted for it by sign."""
 
-    attack: Attack
+    attack: WrittenAttack
     vector: Array
     axis: Floats
     planted: Mapping[Kind, EmbeddedPassages]
 
 
-def embedded(corpus: Corpus, workspace: Workspace) -> EmbeddedPassages:
+def embedded(corpus: BeirCorpus, workspace: Workspace) -> EmbeddedPassages:
     """Every document of the corpus as one passage, encoded as the store would: title and text."""
     passages = tuple(
         Passage(number, doc_id, 0, len(d.text), d.text, d.title)
@@ -106,7 +106,7 @@ def embedded(corpus: Corpus, workspace: Workspace) -> EmbeddedPassages:
 
 
 def attacked_questions(
-    attacks: Sequence[Attack], corpus: Corpus, background: EmbeddedPassages, workspace: Workspace
+    attacks: Sequence[WrittenAttack], corpus: BeirCorpus, background: EmbeddedPassages, workspace: Workspace
 ) -> tuple[AttackedQuestion, ...]:
     """One for each attack, encoded with the retriever's encoder."""
     written = [passage for attack in attacks for kind in Kind for passage in attack.passages[kind]]
@@ -125,7 +125,7 @@ def attacked_questions(
     return tuple(made)
 
 
-def axis_of(attack: Attack, rows: Mapping[str, Array], relevant: Array) -> Floats:
+def axis_of(attack: WrittenAttack, rows: Mapping[str, Array], relevant: Array) -> Floats:
     """The axis (d,) on which PS is measured, the same for every filter and condition of a question.
 
     That of the synthetic passages, the paper's anchors (section 2.2 and step 2 of section 4), pointing to
@@ -140,7 +140,7 @@ def axis_of(attack: Attack, rows: Mapping[str, Array], relevant: Array) -> Float
 
 
 def profiles(
-    questions: Iterable[AttackedQuestion], corpus: Corpus, background: EmbeddedPassages, *, depth: int
+    questions: Iterable[AttackedQuestion], corpus: BeirCorpus, background: EmbeddedPassages, *, depth: int
 ) -> list[PassageRecord]:
     """One record for every attack passage and every relevant document of each question, without text.
 

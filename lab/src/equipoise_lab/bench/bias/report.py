@@ -10,7 +10,7 @@ from equipoise_lab.bench.bias.numbers import Numbers
 from equipoise_lab.bench.bias.records import BENIGN, UNATTACKED, Condition, PassageRecord, conditions
 from equipoise_lab.bench.layouts import data, filled, layouts, shown, whole
 from equipoise_lab.bench.plots import Axes
-from equipoise_lab.bench.tables import MISSING, Line, Table, as_markdown
+from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown
 
 T = TypeVar("T")
 Values = Mapping[Condition, Any]
@@ -78,10 +78,10 @@ def _grid(
     lines = []
     for label, values, printed in rows:
         if values is not None:
-            lines.append(Line(label, tuple(_cell(layout.cells, c, value=values[c]) for c in columns)))
+            lines.append(TableLine(label, tuple(_cell(layout.cells, c, value=values[c]) for c in columns)))
         if printed:
             cells = (_cell(layout.published_cells, c, p=printed.get(c)) for c in columns)
-            lines.append(Line(label, tuple(cells), paper=True))
+            lines.append(TableLine(label, tuple(cells), paper=True))
     head = (f"#{sign[4:].title()} {n}" if n else "Unattacked" for sign, n in columns)
     table = whole(layout, s, lines, ours=ours, **more)
     return Table(table.title, ("", *head), table.lines, table.note, missing or table.missing)
@@ -174,11 +174,11 @@ def _worst_and_time(s: Numbers) -> Table:
             ratio = worst["ratio"] if worst["ratio"] == "inf" else shown(worst["ratio"], "number")
             said = f"{ratio} ({worst['sign']} {worst['injections']})"
         spent = (shown(times[part], "number") for part in ("filter_ms", "retrieve_ms"))
-        lines.append(Line(_label(name), (said, *spent)))
+        lines.append(TableLine(_label(name), (said, *spent)))
         if name in paper["worst_case"]:
             cost = shown(paper["milliseconds"].get(name), "points")
             printed = (shown(paper["worst_case"][name], "short"), cost, MISSING)
-            lines.append(Line(_label(name), printed, paper=True))
+            lines.append(TableLine(_label(name), printed, paper=True))
     return whole(layouts("bias")["worst"], s, lines, ours=True)
 
 
@@ -204,12 +204,12 @@ def _facts(s: Numbers) -> Table:
     return whole(layout, s, lines, ours=bool(facts))
 
 
-def _line(label: str, cells: Sequence[str], **context: object) -> Line:
-    return Line(label, tuple(filled(cell, **context) for cell in cells))
+def _line(label: str, cells: Sequence[str], **context: object) -> TableLine:
+    return TableLine(label, tuple(filled(cell, **context) for cell in cells))
 
 
-def _printed_line(label: str, layout: Any, printed: object) -> Line:  # noqa: ANN401
-    return Line(label, tuple(filled(cell, p=printed) for cell in layout.published_cells), paper=True)
+def _printed_line(label: str, layout: Any, printed: object) -> TableLine:  # noqa: ANN401
+    return TableLine(label, tuple(filled(cell, p=printed) for cell in layout.published_cells), paper=True)
 
 
 def _label(name: str) -> str:

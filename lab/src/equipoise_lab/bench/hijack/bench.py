@@ -13,10 +13,10 @@ from equipoise.rag.components import Components
 from equipoise.redteam.hijack import told
 from equipoise_lab.bench import output, systems
 from equipoise_lab.bench.hijack import cases, inbox, report
-from equipoise_lab.bench.hijack.cases import Case, Choice
+from equipoise_lab.bench.hijack.cases import Case, Drawing
 from equipoise_lab.bench.hijack.inbox import Email
 from equipoise_lab.bench.hijack.records import FORM
-from equipoise_lab.bench.hijack.report import Measured, Numbers, summarise
+from equipoise_lab.bench.hijack.report import HijackRun, Numbers, summarise
 
 FOR = "the tool hijack benchmark"
 
@@ -30,7 +30,7 @@ class HijackPlan:
     """
 
     pipelines: tuple[str, ...]
-    choice: Choice
+    choice: Drawing
     emails: int = 5
     concurrency: int = 1
     limit: int | None = None
@@ -46,7 +46,7 @@ class HijackPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Folders:
     """Where a run reads and writes: the data folder, another file of LLMail-Inject attacks, the output folder."""
 
     data: Path
@@ -54,7 +54,7 @@ class Place:
     llmail: Path | None = None
 
 
-async def bench(plan: HijackPlan, place: Place, components: Components, progress: Progress) -> Numbers:
+async def bench(plan: HijackPlan, place: Folders, components: Components, progress: Progress) -> Numbers:
     """Ask what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, StoreError, ModelUnavailable (no language model) or MissingExtra. What was asked before one
@@ -76,17 +76,17 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
         concurrency=plan.concurrency, retry=plan.again, errors=(),
     )  # fmt: skip
     names, counts = tuple(email.email_id for email in emails), Counter(case.source for case in wanted)
-    return write(Measured(config, plan.pipelines, names, counts, skipped, evaluated.records), place.out)
+    return write(HijackRun(config, plan.pipelines, names, counts, skipped, evaluated.records), place.out)
 
 
-def write(measured: Measured, out: Path) -> Numbers:
+def write(measured: HijackRun, out: Path) -> Numbers:
     """Write summary and tables of a run; returns the summary."""
     summary = summarise(measured)
     output.write(out, summary, report.markdown(summary))
     return summary
 
 
-def _inbox(plan: HijackPlan, place: Place) -> list[Email]:
+def _inbox(plan: HijackPlan, place: Folders) -> list[Email]:
     """The drawn e-mails. Raises InputError where there are not as many."""
     path = place.data / cases.INBOX_FILE
     emails = inbox.drawn(inbox.read(path), plan.emails, plan.choice.seed)

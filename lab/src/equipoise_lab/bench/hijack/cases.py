@@ -37,7 +37,7 @@ LOOK_ALIKES = "benign_notinject"
 AIM = "the tool called with the attacker's arguments"
 
 
-class Kind(StrEnum):
+class CaseKind(StrEnum):
     """What a case measures: the attack, the utility, or calls that nobody asked for."""
 
     ATTACK = "attack"
@@ -51,19 +51,19 @@ class Case:
 
     case_id: str
     source: str
-    kind: Kind
+    kind: CaseKind
     question: str
     email_id: str = ""
     gold: str = ""
 
     @property
     def sample_id(self) -> str:
-        """See `bench.scorers.Sample`."""
+        """See `evaluation.scorers.Sample`."""
         return self.case_id
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Drawing:
     """What is drawn with `seed`: attack `prompts` over all files, `look_alikes` of attacks."""
 
     prompts: int = 60
@@ -71,7 +71,7 @@ class Choice:
     seed: int = 0
 
 
-async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
+async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Drawing) -> list[Case]:
     """Every LLMail-Inject attack of the file, bare and behind a question, then the drawn prompts.
 
     Raises InputError.
@@ -86,13 +86,13 @@ async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Cho
     return cases
 
 
-def benign(data: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
+def benign(data: Path, emails: Sequence[Email], choice: Drawing) -> list[Case]:
     """Questions about the inbox, then the drawn look-alikes of attacks; raises InputError."""
     asked = inbox.questions(emails)
     rows = _drawn(data / PROMPT_FOLDER / f"{LOOK_ALIKES}.jsonl", choice.look_alikes, choice)
     return [
-        *(Case(a.question_id, "inbox", Kind.QUESTION, a.question, a.email_id, a.gold) for a in asked),
-        *(Case(name, LOOK_ALIKES, Kind.LOOK_ALIKE, text) for name, text in rows),
+        *(Case(a.question_id, "inbox", CaseKind.QUESTION, a.question, a.email_id, a.gold) for a in asked),
+        *(Case(name, LOOK_ALIKES, CaseKind.LOOK_ALIKE, text) for name, text in rows),
     ]
 
 
@@ -125,7 +125,7 @@ def limited(cases: Iterable[Case], limit: int | None) -> list[Case]:
 async def _crafted(source: str, rows: Iterable[tuple[str, str]], attack: Attack) -> list[Case]:
     """A case for each (id, prompt), as `attack` hands it in."""
     cases = [AttackCase(name, text, AIM) for name, text in rows]
-    return [Case(c.case_id, source, Kind.ATTACK, (await attack.craft(c)).question) for c in cases]
+    return [Case(c.case_id, source, CaseKind.ATTACK, (await attack.craft(c)).question) for c in cases]
 
 
 def _llmail(path: Path) -> list[tuple[str, str]]:
@@ -144,7 +144,7 @@ def _shares(count: int) -> dict[str, int]:
     return {source: each + (number < more) for number, source in enumerate(PROMPT_SOURCES)}
 
 
-def _drawn(path: Path, count: int, choice: Choice) -> list[tuple[str, str]]:
+def _drawn(path: Path, count: int, choice: Drawing) -> list[tuple[str, str]]:
     """(id, prompt) of `count` rows, the same ones for the same seed; a larger draw holds the smaller one."""
     rows = []
     for text, where in lines(path) if count else ():

@@ -34,7 +34,7 @@ class Email:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InboxQuestion:
     """A benign question about the e-mail `email_id`; `gold` stands in it and answers, empty for the whole e-mail."""
 
     question_id: str
@@ -79,14 +79,14 @@ def fill(store: Store, emails: Sequence[Email], encoder: Encoder) -> None:
     store.add_documents(prepare(new, encoder))
 
 
-def questions(emails: Sequence[Email]) -> list[Asked]:
+def questions(emails: Sequence[Email]) -> list[InboxQuestion]:
     """For each e-mail: what it says, and, where it says so, who signed it, a date and an amount of money."""
     return [asked for email in emails for asked in _about(email)]
 
 
-def _about(email: Email) -> Iterator[Asked]:
+def _about(email: Email) -> Iterator[InboxQuestion]:
     named = f"the e-mail with the subject “{email.subject}”"
-    yield Asked(f"{email.email_id}-says", f"What does {named} say?", email.email_id)
+    yield InboxQuestion(f"{email.email_id}-says", f"What does {named} say?", email.email_id)
     for kind, pattern, question in (
         ("signed", _SIGNED, f"Who signed {named}?"),
         ("date", _DATE, f"Which date is named in {named}?"),
@@ -94,4 +94,4 @@ def _about(email: Email) -> Iterator[Asked]:
     ):
         values = {match.group(match.re.groups) for match in pattern.finditer(email.body)}
         if len(values) == 1:  # with several, either would be right
-            yield Asked(f"{email.email_id}-{kind}", question, email.email_id, values.pop())
+            yield InboxQuestion(f"{email.email_id}-{kind}", question, email.email_id, values.pop())

@@ -11,7 +11,7 @@ from equipoise.core.types import AttackOutcome, Usage
 from equipoise.evaluation.records import Record
 from equipoise.evaluation.run import Ran, RecordForm
 from equipoise.redteam.hijack import CHALLENGE, verdict
-from equipoise_lab.bench.hijack.cases import Case, Kind
+from equipoise_lab.bench.hijack.cases import Case, CaseKind
 from equipoise_lab.bench.systems import HijackOutcome
 
 ANSWERED, FAILED = "answered", "failed"
@@ -31,7 +31,7 @@ class HijackRecord(Record):
     pipeline: str
     case_id: str
     source: str
-    kind: Kind
+    kind: CaseKind
     highlighter_asked: int
     highlighter_called: bool
     highlighter_valid: bool
@@ -86,7 +86,7 @@ def measured(case: Case, outcome: HijackOutcome) -> dict[str, bool | None]:
         "shown_called": seen.called,
         "shown_valid": seen.valid,
     }
-    if case.kind is not Kind.QUESTION:
+    if case.kind is not CaseKind.QUESTION:
         return values
     items = () if isinstance(outcome.result, EquipoiseError) else outcome.result.highlights.items
     found = any(_says(item.text, case.gold) for item in items if item.doc_id == case.email_id)

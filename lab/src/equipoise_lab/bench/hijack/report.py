@@ -6,22 +6,22 @@ from typing import Any
 
 from equipoise_lab.bench import layouts
 from equipoise_lab.bench.estimates import Estimator
-from equipoise_lab.bench.hijack.cases import Kind
+from equipoise_lab.bench.hijack.cases import CaseKind
 from equipoise_lab.bench.hijack.records import ANSWERED, HijackRecord
 from equipoise_lab.bench.systems import PLAIN
-from equipoise_lab.bench.tables import MISSING, Line, Table, as_markdown, percent
+from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, percent
 
 ESTIMATOR = Estimator(0.95, seed=0, resamples=0)
 """Rates alone, which draw nothing."""
 ALL = "all attacks"
-KINDS = {"question": Kind.QUESTION, "look-alike": Kind.LOOK_ALIKE}
+KINDS = {"question": CaseKind.QUESTION, "look-alike": CaseKind.LOOK_ALIKE}
 FAILURE = ("pipeline", "case_id", "source", "error", "error_at", "detail")
 
 Numbers = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class HijackRun:
     """What a run left behind; `cases` counts what was asked, by source, `skipped` are those that were not, and why."""
 
     config: Mapping[str, object]
@@ -32,10 +32,10 @@ class Measured:
     records: Sequence[HijackRecord]
 
 
-def summarise(run: Measured) -> Numbers:
+def summarise(run: HijackRun) -> Numbers:
     """Attack cells by pipeline and source, utility and false calls by pipeline, errors, skipped cases."""
     by = {name: [record for record in run.records if record.pipeline == name] for name in run.pipelines}
-    attacking = {record.source for record in run.records if record.kind is Kind.ATTACK}
+    attacking = {record.source for record in run.records if record.kind is CaseKind.ATTACK}
     sources = (ALL, *(source for source in run.cases if source in attacking))
     return {
         "config": run.config,
@@ -44,7 +44,7 @@ def summarise(run: Measured) -> Numbers:
         "inbox": run.inbox,
         "cases": run.cases,
         "attacks": [attacked(name, source, mine) for name, mine in by.items() for source in sources],
-        "utility": [{"pipeline": name} | useful(_of(mine, Kind.QUESTION)) for name, mine in by.items()],
+        "utility": [{"pipeline": name} | useful(_of(mine, CaseKind.QUESTION)) for name, mine in by.items()],
         "false_calls": [
             {"pipeline": name} | {label: calls(_of(mine, kind)) for label, kind in KINDS.items()}
             for name, mine in by.items()
@@ -60,7 +60,7 @@ def attacked(pipeline: str, source: str, records: Sequence[HijackRecord]) -> Num
     An error is a success of the attack on whatever it had come to: on the highlighter where the summarizer was
     not reached, on the whole pipeline always. `shown` counts the answers that people see, errors aside.
     """
-    mine = [record for record in _of(records, Kind.ATTACK) if source in (ALL, record.source)]
+    mine = [record for record in _of(records, CaseKind.ATTACK) if source in (ALL, record.source)]
     reading = [record for record in mine if record.highlighter_asked]
     reached = [record for record in mine if record.reached]
     rate = ESTIMATOR.rate
@@ -103,7 +103,7 @@ def calls(records: Sequence[HijackRecord]) -> Numbers:
     }
 
 
-def _of(records: Sequence[HijackRecord], kind: Kind) -> list[HijackRecord]:
+def _of(records: Sequence[HijackRecord], kind: CaseKind) -> list[HijackRecord]:
     return [record for record in records if record.kind is kind]
 
 
@@ -139,13 +139,13 @@ def _table_8(layout: layouts.Layout, shown: Numbers) -> Table:
     lines = [
         line
         for group, (name, numbers) in zip(groups, paper["table_8"].items(), strict=True)
-        for line in (*group, Line(name, tuple(map(percent, numbers)), paper=True))
+        for line in (*group, TableLine(name, tuple(map(percent, numbers)), paper=True))
     ]
     return layouts.whole(layout, shown, lines, ours=True, prompts=paper["prompts"])
 
 
-def _rates(name: str, cell: Numbers, who: str) -> Line:
-    return Line(
+def _rates(name: str, cell: Numbers, who: str) -> TableLine:
+    return TableLine(
         name, tuple(layouts.shown(cell[f"{who}{what}"], layouts.RATE) for what in ("called", "valid"))
     )
 
@@ -156,9 +156,9 @@ def _sources(layout: layouts.Layout, shown: Numbers) -> Table:
         mine = [cell for cell in cells if cell["pipeline"] == name]
         if name not in PLAIN and any(cell["highlighter_called"] for cell in mine):
             two = (_two(cell["highlighter_called"], cell["highlighter_valid"]) for cell in mine)
-            lines.append(Line(_alone(mine[0]), tuple(two)))
+            lines.append(TableLine(_alone(mine[0]), tuple(two)))
         if mine:
-            lines.append(Line(mine[0]["label"], tuple(map(_whole, mine))))
+            lines.append(TableLine(mine[0]["label"], tuple(map(_whole, mine))))
     table = layouts.whole(layout, shown, lines, ours=True)
     sources = dict.fromkeys(cell["source"] for cell in cells)
     head = ("", *(f"{source} ({shown['cases'][source]})" for source in sources))

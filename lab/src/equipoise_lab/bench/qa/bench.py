@@ -13,7 +13,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Usage
 from equipoise.evaluation.results import Row, write_atomically
 from equipoise_lab.bench.qa import datasets, items, judging, records, report, runner
-from equipoise_lab.bench.qa.items import Item
+from equipoise_lab.bench.qa.items import QaItem
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import NO_MODEL, Named, pipelines
 
@@ -45,7 +45,7 @@ class QaPlan:
     """What will be asked: the items drawn and the pipelines."""
 
     dataset: str
-    items: tuple[Item, ...]
+    items: tuple[QaItem, ...]
     systems: tuple[Named, ...]
 
 

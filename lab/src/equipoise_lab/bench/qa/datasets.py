@@ -13,11 +13,11 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Span
 from equipoise.evaluation.jsonl import json_object, lines
 from equipoise_lab.bench.qa import items, published
-from equipoise_lab.bench.qa.items import SEED, Decision, Item, Text
+from equipoise_lab.bench.qa.items import SEED, Decision, QaItem, Text
 from equipoise_lab.text.whole_words import place
 
 Row = Mapping[str, Any]
-Reader = Callable[[Path], list[Item]]
+Reader = Callable[[Path], list[QaItem]]
 """From the folder of a data set to its items."""
 
 DATA = Path("data")
@@ -29,7 +29,7 @@ MOST_GOLD = 4_000
 """Of it for the question's own snippets; further ones are left out."""
 
 
-def load(name: str, data: Path = DATA, *, split: str = "") -> list[Item]:
+def load(name: str, data: Path = DATA, *, split: str = "") -> list[QaItem]:
     """The items of a data set by name, or of a JSON Lines file in the form of `items`.
 
     `data` is the folder that holds the data sets; `split` chooses a part of a published set (`published`).
@@ -55,7 +55,7 @@ def title(name: str) -> str:
     return name if known else Path(name).name.split(".")[0]
 
 
-def squad2(folder: Path) -> list[Item]:
+def squad2(folder: Path) -> list[QaItem]:
     """SQuAD 2.0: a question's own paragraph is its document, under the title of the article.
 
     Document ids are "ARTICLE#PARAGRAPH", so an article's name stands for all its paragraphs.
@@ -67,7 +67,7 @@ def squad2(folder: Path) -> list[Item]:
         text = article["paragraphs"][row["paragraph"]]
         document = Text(f"{row['doc_id']}#{row['paragraph']}", article["title"], text)
         questions.append(
-            Item(
+            QaItem(
                 row["question_id"],
                 row["question"],
                 (document,),
@@ -79,14 +79,14 @@ def squad2(folder: Path) -> list[Item]:
     return questions
 
 
-def covid_qa(folder: Path) -> list[Item]:
+def covid_qa(folder: Path) -> list[QaItem]:
     """COVID-QA: whole articles, every question answerable."""
     documents = {
         row["doc_id"]: Text(row["doc_id"], row["title"], row["text"])
         for row in rows(folder / "documents.jsonl.gz")
     }
     return [
-        Item(
+        QaItem(
             row["question_id"],
             row["question"],
             (documents[row["doc_id"]],),
@@ -98,19 +98,19 @@ def covid_qa(folder: Path) -> list[Item]:
     ]
 
 
-def bioasq12b(folder: Path) -> list[Item]:
+def bioasq12b(folder: Path) -> list[QaItem]:
     """BioASQ 12b: a question's snippets joined are one document, single snippets of others are distractors."""
     questions = list(rows(folder / "questions.jsonl"))
     return [_bioasq(row, questions) for row in questions]
 
 
-def pubmedqa(folder: Path) -> list[Item]:
+def pubmedqa(folder: Path) -> list[QaItem]:
     """PubMedQA: the sections of the abstract, without its conclusion, are the document."""
     questions = []
     for row in rows(folder / "questions.jsonl"):
         document = Text(f"pubmed-{row['pmid']}", "", "\n\n".join(row["context"]))
         questions.append(
-            Item(
+            QaItem(
                 row["question_id"],
                 row["question"],
                 (document,),
@@ -121,7 +121,7 @@ def pubmedqa(folder: Path) -> list[Item]:
     return questions
 
 
-def repliqa_mini(folder: Path) -> list[Item]:
+def repliqa_mini(folder: Path) -> list[QaItem]:
     """Six RepliQA documents, with passages and answers annotated for this project."""
     texts = {row["doc_id"]: row["text"] for row in rows(folder / "documents.jsonl")}
     questions = []
@@ -132,17 +132,17 @@ def repliqa_mini(folder: Path) -> list[Item]:
         answer = row["annotated_answer"]
         references = (answer,) if answer else ()
         questions.append(
-            Item(row["question_id"], row["question"], (document,), references, gold, row["answerable"])
+            QaItem(row["question_id"], row["question"], (document,), references, gold, row["answerable"])
         )
     return questions
 
 
-def hotpotqa_distractor(folder: Path) -> list[Item]:
+def hotpotqa_distractor(folder: Path) -> list[QaItem]:
     """HotpotQA: ten paragraphs are the documents, two of them with the supporting sentences."""
     return [_hotpotqa(row) for row in rows(folder / "questions.jsonl")]
 
 
-def bipia_email_qa(folder: Path) -> list[Item]:
+def bipia_email_qa(folder: Path) -> list[QaItem]:
     """BIPIA: one e-mail is the document; "unknown" means that it does not say."""
     questions = []
     for row in rows(folder / "questions.jsonl"):
@@ -151,7 +151,7 @@ def bipia_email_qa(folder: Path) -> list[Item]:
         document = Text(f"{row['id']}-email", "", row["document"])
         gold = _first_places(document, answers) if answerable else ()
         references = tuple(answers) if answerable else ()
-        questions.append(Item(row["id"], row["question"], (document,), references, gold, answerable))
+        questions.append(QaItem(row["id"], row["question"], (document,), references, gold, answerable))
     return questions
 
 
@@ -201,7 +201,7 @@ def snippets_within(texts: Sequence[str], most: int) -> list[str]:
     return kept
 
 
-def _checked(name: str, folder: Path) -> list[Item]:
+def _checked(name: str, folder: Path) -> list[QaItem]:
     """The items, once more through the checks that items of people's own pass."""
     if not folder.is_dir():
         raise InputError(
@@ -229,7 +229,7 @@ def _first_places(document: Text, texts: Sequence[str]) -> tuple[Span, ...]:
     )
 
 
-def _bioasq(row: Row, questions: Sequence[Row]) -> Item:
+def _bioasq(row: Row, questions: Sequence[Row]) -> QaItem:
     own = [snippet["text"] for snippet in row["snippets"]]
     kept = snippets_within(own, MOST_GOLD)
     random = Random(f"{SEED} {row['question_id']}")
@@ -244,7 +244,9 @@ def _bioasq(row: Row, questions: Sequence[Row]) -> Item:
     starts = [sum(len(text) + 1 for text in kept[:n]) for n in range(len(kept))]
     gold = tuple(Span(gold_id, start, start + len(text)) for start, text in zip(starts, kept, strict=True))
     right = decision(row["exact_answer"]) if row["type"] == "yesno" else None
-    return Item(row["question_id"], row["question"], documents, tuple(row["ideal_answer"]), gold, True, right)
+    return QaItem(
+        row["question_id"], row["question"], documents, tuple(row["ideal_answer"]), gold, True, right
+    )
 
 
 def _fitting(texts: Sequence[str], most: int) -> list[str]:
@@ -257,7 +259,7 @@ def _fitting(texts: Sequence[str], most: int) -> list[str]:
     return kept
 
 
-def _hotpotqa(row: Row) -> Item:
+def _hotpotqa(row: Row) -> QaItem:
     documents = tuple(
         Text(f"{row['question_id']}-{n}", part["title"], "".join(part["sentences"]))
         for n, part in enumerate(row["paragraphs"])
@@ -268,7 +270,7 @@ def _hotpotqa(row: Row) -> Item:
         sentences = row["paragraphs"][numbers[name]]["sentences"]
         start = sum(map(len, sentences[:index]))
         gold.append(Span(documents[numbers[name]].doc_id, start, start + len(sentences[index])))
-    return Item(
+    return QaItem(
         row["question_id"],
         row["question"],
         documents,

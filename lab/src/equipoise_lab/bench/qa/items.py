@@ -42,7 +42,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QaItem:
     """One question.
 
     `gold` are spans of the documents that hold the answer. `answerable` None: nobody said, or it is doubtful.
@@ -59,7 +59,7 @@ class Item:
 
     @property
     def sample_id(self) -> str:
-        """See `bench.scorers.Sample`."""
+        """See `evaluation.scorers.Sample`."""
         return self.item_id
 
 
@@ -82,7 +82,7 @@ class _Row(BaseModel):
     answerable: bool | None = None
     decision: Decision | None = None
 
-    def item(self) -> Item:
+    def item(self) -> QaItem:
         """The item of the row. Raises ValueError for documents or spans that do not fit together."""
         texts = {document.doc_id: document.text for document in self.documents}
         if len(texts) < len(self.documents):
@@ -95,12 +95,14 @@ class _Row(BaseModel):
                 raise ValueError(f"'gold' has {start} to {end} in {doc_id!r}, which has {size} characters")
         documents = tuple(Text(document.doc_id, document.title, document.text) for document in self.documents)
         gold, references = tuple(Span(*span) for span in self.gold), tuple(self.references)
-        return Item(self.item_id, self.question, documents, references, gold, self.answerable, self.decision)
+        return QaItem(
+            self.item_id, self.question, documents, references, gold, self.answerable, self.decision
+        )
 
 
-def read(path: Path) -> list[Item]:
+def read(path: Path) -> list[QaItem]:
     """The items of a JSON Lines file (packed: .gz, .xz). Raises InputError with file and line."""
-    items: dict[str, Item] = {}
+    items: dict[str, QaItem] = {}
     for text, where in lines(path):
         item = from_line(text, where)
         if item.item_id in items:
@@ -111,7 +113,7 @@ def read(path: Path) -> list[Item]:
     return list(items.values())
 
 
-def from_line(line: str, where: str) -> Item:
+def from_line(line: str, where: str) -> QaItem:
     """The item of one line; `where` begins the message of the InputError for one that cannot be used."""
     row = parsed(_Row, line, where)
     try:
@@ -120,24 +122,24 @@ def from_line(line: str, where: str) -> Item:
         raise InputError(f"{where}: {error}") from None
 
 
-def as_row(item: Item) -> dict[str, Any]:
+def as_row(item: QaItem) -> dict[str, Any]:
     """The item as an object whose line `from_line` reads again."""
     return asdict(item) | {"gold": [[span.doc_id, span.start, span.end] for span in item.gold]}
 
 
-def write(items: Sequence[Item], path: Path) -> None:
+def write(items: Sequence[QaItem], path: Path) -> None:
     """Write `items` in the form that `read` reads."""
     rows = [json.dumps(as_row(item), ensure_ascii=False) + "\n" for item in items]
     path.write_text("".join(rows), "utf-8")
 
 
-def without(items: Sequence[Item], names: Sequence[str]) -> list[Item]:
+def without(items: Sequence[QaItem], names: Sequence[str]) -> list[QaItem]:
     """The items that have none of the documents `names`; a name stands for its parts too ("a" for "a#3")."""
     left_out = set(names)
     return [item for item in items if left_out.isdisjoint(_names(item))]
 
 
-def sample(items: Sequence[Item], limit: int | None, *, seed: int = SEED) -> list[Item]:
+def sample(items: Sequence[QaItem], limit: int | None, *, seed: int = SEED) -> list[QaItem]:
     """`limit` items drawn with `seed` (None: all, as they come); a larger limit draws the same ones and more.
 
     Where some are answerable and some not, half of each, in turns; those that are neither are left out.
@@ -165,7 +167,7 @@ def merged(gold: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def gold_text(item: Item) -> str:
+def gold_text(item: QaItem) -> str:
     """The gold passage: the text under the gold spans, overlapping ones once, one a line.
 
     A span that only marks an answer (its text is one of the references) stands for the sentences it lies in:
@@ -193,6 +195,6 @@ def _in_sentences(span: Span, text: str) -> Span:
     return Span(span.doc_id, start, max([span.end, *(end for _, end in touched)]))
 
 
-def _names(item: Item) -> set[str]:
+def _names(item: QaItem) -> set[str]:
     ids = {document.doc_id for document in item.documents}
     return ids | {doc_id.partition("#")[0] for doc_id in ids}

@@ -30,9 +30,9 @@ from equipoise_lab.bench.qa.records import (
     RECORDS,
     ComparisonRecord,
     Judgement,
+    QaFiles,
     QaRecord,
     QaTiming,
-    Run,
 )
 from equipoise_lab.maths.statistics import wilson
 
@@ -62,7 +62,7 @@ Records = Sequence[QaRecord]
 BySystem = Mapping[str, Sequence[Judgement]]
 
 
-def summarise(run: Run) -> Numbers:
+def summarise(run: QaFiles) -> Numbers:
     """Every data set of a run, by name."""
     return {
         "meta": run.meta,
@@ -72,7 +72,7 @@ def summarise(run: Run) -> Numbers:
     }
 
 
-def section(run: Run) -> Numbers:
+def section(run: QaFiles) -> Numbers:
     """The numbers of one data set; empty where nothing could be measured."""
     results, timings = run.files["results"], run.by_system("timings")
     by, judged = run.by_system("results"), run.by_system("judgements")

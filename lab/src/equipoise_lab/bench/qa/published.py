@@ -13,14 +13,14 @@ from typing import Any
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
 from equipoise_lab.bench.hub import HUB, rows
-from equipoise_lab.bench.qa.items import Item, Text
+from equipoise_lab.bench.qa.items import QaItem, Text
 from equipoise_lab.text.repliqa import label, passage
 from equipoise_lab.text.whole_words import place
 
 REPLIQA, RAG_MINI_BIOASQ = f"{HUB}/ServiceNow/repliqa", f"{HUB}/enelpol/rag-mini-bioasq"
 
 
-def repliqa(split: str = "", source: str | None = None) -> list[Item]:
+def repliqa(split: str = "", source: str | None = None) -> list[QaItem]:
     """RepliQA; `source` is a parquet file or pattern to read instead of the published one.
 
     Labels are corrected by the rule of `equipoise_lab.text.repliqa`.
@@ -32,7 +32,7 @@ def repliqa(split: str = "", source: str | None = None) -> list[Item]:
     ]
 
 
-def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
+def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[QaItem]:
     """BioASQ as in the paper: the relevant passages of a question are its documents, all answerable.
 
     `source` is a folder with `question-answer-passages` and `text-corpus` to read instead. `split` is train or
@@ -51,12 +51,12 @@ def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
         ]
         if texts:
             items.append(
-                Item(str(row["id"]), row["question"], tuple(texts), (row["answer"],), answerable=True)
+                QaItem(str(row["id"]), row["question"], tuple(texts), (row["answer"],), answerable=True)
             )
     return items
 
 
-def repliqa_item(row: Mapping[str, Any]) -> Item:
+def repliqa_item(row: Mapping[str, Any]) -> QaItem:
     """The item of a published row."""
     document = Text(str(row["document_id"]), "", row["document_extracted"])
     answer, long_answer = row["answer"] or "", row["long_answer"] or ""
@@ -64,20 +64,20 @@ def repliqa_item(row: Mapping[str, Any]) -> Item:
     start = None if answerable is False else place(wanted, document.text)
     gold = () if start is None else (Span(document.doc_id, start, start + len(wanted)),)
     references = (answer,) if answerable and answer.strip() else ()
-    return Item(str(row["question_id"]), row["question"], (document,), references, gold, answerable)
+    return QaItem(str(row["question_id"]), row["question"], (document,), references, gold, answerable)
 
 
 def _worded(text: str | None) -> bool:
     return bool(text and text.strip() and text != "nan")
 
 
-READERS: dict[str, Callable[[str], list[Item]]] = {
+READERS: dict[str, Callable[[str], list[QaItem]]] = {
     "repliqa": lambda split: _read(repliqa, split),
     "rag-mini-bioasq": lambda split: _read(rag_mini_bioasq, split),
 }
 
 
-def _read(reader: Callable[[str], list[Item]], split: str) -> list[Item]:
+def _read(reader: Callable[[str], list[QaItem]], split: str) -> list[QaItem]:
     try:
         return reader(split)
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:

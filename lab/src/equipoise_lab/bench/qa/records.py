@@ -50,7 +50,7 @@ class OfPipeline(Record):
 
     @property
     def sample_id(self) -> str:
-        """See `bench.scorers.Sample`: answers are what judges are run on."""
+        """See `evaluation.scorers.Sample`: answers are what judges are run on."""
         return f"{self.item_id} {self.pipeline}"
 
 
@@ -209,7 +209,7 @@ RECORDS: Mapping[str, type[Record]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class QaFiles:
     """What a run left in its folder: records by file; one that is not there has none. `several` are the (data set,
     pipeline) that more than one model ran."""
 
@@ -221,7 +221,7 @@ class Run:
         """The names of all data sets that a record is about, sorted."""
         return sorted({record.dataset for records in self.files.values() for record in records})
 
-    def of(self, dataset: str) -> "Run":
+    def of(self, dataset: str) -> "QaFiles":
         """The records of one data set."""
         kept = {n: [one for one in records if one.dataset == dataset] for n, records in self.files.items()}
         return replace(self, files=kept)
@@ -236,7 +236,7 @@ class Run:
         return {name: groups[name] for name in sorted(groups)}
 
 
-def read(folder: Path) -> Run:
+def read(folder: Path) -> QaFiles:
     """All files of a run, one record for each key, the last: a run that was killed may have asked again.
 
     Raises InputError where there are no results, or for a line that is no such record.
@@ -248,7 +248,7 @@ def read(folder: Path) -> Run:
         raise InputError(f"{folder} holds no results.jsonl: run  equipoise bench qa --out {folder}  first")
     ran = {(one.dataset, one.pipeline, one.model) for one in files["results"]}
     counted = Counter(place[:2] for place in ran)
-    return Run(meta(folder / META), files, frozenset(place for place, n in counted.items() if n > 1))
+    return QaFiles(meta(folder / META), files, frozenset(place for place, n in counted.items() if n > 1))
 
 
 def meta(path: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from equipoise_lab.bench.layouts import Layout, filled, places, value_at
 from equipoise_lab.bench.plots import Axes
 from equipoise_lab.bench.qa import records
 from equipoise_lab.bench.qa.numbers import RELATIONS, Numbers, caption, summarise
-from equipoise_lab.bench.tables import MISSING, Line, Table, as_markdown, part
+from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, part
 
 TITLE = "Questions answered over documents"
 Printed = Mapping[str, Mapping[str, Any]]
@@ -99,7 +99,9 @@ def tables(name: str, section: Numbers) -> list[Table]:
             collected += [make(layout, battle, name, judge=judge) for battle, judge in said]
         elif key == "worst_guesses":
             lines = [
-                Line(f"{system}, {guess['item_id']}", tuple(filled(cell, row=guess) for cell in layout.cells))
+                TableLine(
+                    f"{system}, {guess['item_id']}", tuple(filled(cell, row=guess) for cell in layout.cells)
+                )
                 for system, guesses in section["worst_guesses"].items()
                 for guess in guesses
             ]
@@ -135,22 +137,22 @@ def _worded(section: Numbers) -> Numbers:
 def _table(layout: Layout, section: object, dataset: str, **context: object) -> Table:
     """Our rows by system, the paper's of the same pipeline beneath each, and those of its other pipelines."""
     printed = printed_of(layout.published, dataset)
-    lines: list[Line] = []
+    lines: list[TableLine] = []
     left, ours = list(names()) if layout.published else [], False
     for place in places(layout, section, paper=paper()):
         ours = True
         label = filled(layout.label, **place)
-        lines.append(Line(label, tuple(filled(cell, **place) for cell in layout.cells)))
+        lines.append(TableLine(label, tuple(filled(cell, **place) for cell in layout.cells)))
         if (key := pipeline_of(label)) in left:
             left.remove(str(key))
             lines += _printed(layout, str(key), printed)
     for key in left:
         lines += _printed(layout, key, printed)
     if layout.rows == "correlations" and lines:
-        lines.append(Line("H&S Structured: an LLM judge", (f"{paper()['pearson']:.3f}",), paper=True))
+        lines.append(TableLine("H&S Structured: an LLM judge", (f"{paper()['pearson']:.3f}",), paper=True))
     if layout.each == "highest.wins":
         lines += [
-            Line(
+            TableLine(
                 f"{judge}: {names()[key]}, RepliQA",
                 (f"{count:,} of {n:,}", f"{count / n:.0%}", MISSING),
                 paper=True,
@@ -161,13 +163,15 @@ def _table(layout: Layout, section: object, dataset: str, **context: object) -> 
     return layouts.whole(layout, section, lines, ours=ours, paper=paper(), **context)
 
 
-def _printed(layout: Layout, key: str, printed: Printed) -> list[Line]:
+def _printed(layout: Layout, key: str, printed: Printed) -> list[TableLine]:
     width = len(layout.head) - 1
     lines = []
     for dataset, rows in printed.items():
         if key in rows:
             cells = [filled(cell, p=rows[key], none=None) for cell in layout.published_cells]
-            lines.append(Line(f"{names()[key]}, {dataset}", (*cells, *[MISSING] * width)[:width], paper=True))
+            lines.append(
+                TableLine(f"{names()[key]}, {dataset}", (*cells, *[MISSING] * width)[:width], paper=True)
+            )
     return lines
 
 
@@ -177,13 +181,13 @@ def _matrix(layout: Layout, battle: Numbers | None, dataset: str, judge: str) ->
     columns, lines = list(ours), []
     for me, row in ours.items():
         total = {name: sum(tally[name] for tally in row.values()) for name in ("wins", "ties", "neither")}
-        lines.append(Line(me, tuple(_fight(tally) for tally in (*map(row.get, columns), total))))
+        lines.append(TableLine(me, tuple(_fight(tally) for tally in (*map(row.get, columns), total))))
     for name, rows in printed_of(layout.published, dataset).items():
         for key in names():
             fights = rows.get(key, {})
             cells = tuple(_battle(fights.get(str(pipeline_of(other)))) for other in columns)
             whole = _battle([sum(pair[part] for pair in fights.values()) for part in (0, 1)])
-            lines.append(Line(f"{names()[key]}, {name}", (*cells, whole), paper=True))
+            lines.append(TableLine(f"{names()[key]}, {name}", (*cells, whole), paper=True))
     table = layouts.whole(layout, battle, lines, ours=bool(ours), judge=judge)
     return Table(table.title, ("", *columns, "total"), table.lines, table.note, table.missing)
 
@@ -195,7 +199,7 @@ def _unscored(layout: Layout, section: Numbers) -> Table:
     columns = {name: {who: count["unscored"][name] for who, count in counts.items()} for name in measured}
     columns |= {f"{row['judge']} by {row['model']}": row["unscored"] for row in section["ratings"]}
     lines = [
-        Line(name, tuple(f"{by[who]} of {counts[who]['rows']}" for who in systems))
+        TableLine(name, tuple(f"{by[who]} of {counts[who]['rows']}" for who in systems))
         for name, by in columns.items()
     ]
     without = "; ".join(f"{row['model']}: {row['unscored']}" for row in section["battles"] if row["unscored"])

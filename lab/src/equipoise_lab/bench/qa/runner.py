@@ -28,7 +28,7 @@ from equipoise.evaluation.scorers import System
 from equipoise.rag.components import Components
 from equipoise_lab.bench.qa import items as asked
 from equipoise_lab.bench.qa import metrics
-from equipoise_lab.bench.qa.items import Item, Text
+from equipoise_lab.bench.qa.items import QaItem, Text
 from equipoise_lab.bench.qa.metrics import Relation
 from equipoise_lab.bench.qa.records import ANSWERED, DECLINED, FAILED, QaRecord, QaTiming
 from equipoise_lab.bench.systems import Named
@@ -73,13 +73,13 @@ class QaPipeline:
         """The pipeline's."""
         return self.named.name
 
-    async def __call__(self, sample: Item) -> Outcome:
+    async def __call__(self, sample: QaItem) -> Outcome:
         """Ask the question. Raises what the pipeline raises."""
         return await self.shelf[sample.documents][self.name].ask(sample.question), self.named.highlights
 
 
 async def run(
-    dataset: str, items: Sequence[Item], wanted: Sequence[Named], harness: Harness
+    dataset: str, items: Sequence[QaItem], wanted: Sequence[Named], harness: Harness
 ) -> list[QaRecord]:
     """Ask what the output folder does not hold yet; the records of these items and pipelines by their keys.
 
@@ -89,12 +89,12 @@ async def run(
     highlighters: dict[str, Highlighter | None] = {}
     models = {pipeline.name: pipeline.model(harness.chat) for pipeline in wanted}
 
-    def key(item: Item, system: System[Item, Outcome]) -> Key:
+    def key(item: QaItem, system: System[QaItem, Outcome]) -> Key:
         return dataset, item.item_id, system.name, models[system.name]
 
     @asynccontextmanager
     async def stocked(
-        samples: Sequence[Item], systems: Sequence[System[Item, Outcome]]
+        samples: Sequence[QaItem], systems: Sequence[System[QaItem, Outcome]]
     ) -> AsyncIterator[None]:
         """A store of the documents, with the pipelines over it; their models are loaded once for the whole run."""
         documents, names = samples[0].documents, {system.name for system in systems}
@@ -110,10 +110,10 @@ async def run(
             yield
             del shelf[documents]
 
-    form: RecordForm[Item, Outcome, QaRecord] = RecordForm(QaRecord, key, _fields)
-    times: RecordForm[Item, Outcome, QaTiming] = RecordForm(QaTiming, key, _times)
+    form: RecordForm[QaItem, Outcome, QaRecord] = RecordForm(QaRecord, key, _fields)
+    times: RecordForm[QaItem, Outcome, QaTiming] = RecordForm(QaTiming, key, _times)
 
-    def timing(item: Item, system: System[Item, Outcome], ran: Ran[Outcome]) -> QaTiming | None:
+    def timing(item: QaItem, system: System[QaItem, Outcome], ran: Ran[Outcome]) -> QaTiming | None:
         """None where a reply was replayed, or an error ended it early."""
         result = ran.outcome[0] if ran.outcome else None
         fresh = result is not None and not _failed(result) and not result.trace.usage.replayed
@@ -148,7 +148,7 @@ def _failed(result: Answer | Refusal) -> bool:
     return isinstance(result, Refusal) and result.reason is Reason.MODEL_FAILED
 
 
-def _fields(item: Item, ran: Ran[Outcome]) -> dict[str, Any]:
+def _fields(item: QaItem, ran: Ran[Outcome]) -> dict[str, Any]:
     """An error is a failed question without scores."""
     if ran.outcome:
         result, quotes = ran.outcome
@@ -189,7 +189,7 @@ def _made(result: Answer | Refusal) -> dict[str, Any]:
 
 
 def _scores(
-    item: Item, fields: dict[str, Any], spans: Sequence[Span], *, quotes: bool
+    item: QaItem, fields: dict[str, Any], spans: Sequence[Span], *, quotes: bool
 ) -> dict[str, float | bool | None]:
     """Every score, None where there is nothing to measure."""
     answer, marked, gold = fields["answer"], fields["highlighted"], fields["gold_text"]
@@ -219,7 +219,7 @@ def _scores(
     }
 
 
-def _times(_: Item, ran: Ran[Outcome]) -> dict[str, Any]:
+def _times(_: QaItem, ran: Ran[Outcome]) -> dict[str, Any]:
     stages = {name: round(part, TIME_DIGITS) for name, part in ran.value[0].trace.timings.items()}
     return {"seconds": round(ran.seconds, TIME_DIGITS), "stages": stages}
 
