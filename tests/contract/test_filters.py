@@ -13,9 +13,8 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.sync import run
 from equipoise.core.types import Query, Trust
 from equipoise.rag.build import FILTERS
-from equipoise.rag.coordinated import ByTrust, CoordinatedFilter, shipped_author_model
+from equipoise.rag.coordinated import ByTrust, CoordinatedFilter, NearCopies, shipped_author_model
 from equipoise.rag.filters import BiasDefFilter, NoFilter, QuotaFilter
-from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.stance import Sides
 from equipoise_lab.methods.filters import MmrFilter, SmartFilter
 from geometry import angles, candidates, planted, random_candidates

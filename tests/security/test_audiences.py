@@ -20,7 +20,7 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.gathering import Reception
-from equipoise.rag.monitor import Monitor
+from equipoise.rag.pipeline import Monitor
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 

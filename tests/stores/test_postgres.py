@@ -16,7 +16,7 @@ from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.indexing import index, prepare
 from equipoise.corpus.keywords import Stems
 from equipoise.corpus.offsets import packed
-from equipoise.corpus.postgres import migrations, rows, schema, searching, words
+from equipoise.corpus.postgres import migrations, rows, searching, words
 from equipoise.corpus.postgres.connections import parsed
 from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered
 from equipoise.corpus.scope import SIZE
@@ -129,8 +129,8 @@ def scans(store):
 
 def test_an_older_store_is_brought_up_to_date_and_a_newer_one_left_alone(place, store, monkeypatch):
     store.add_documents(documents(1))
-    now = schema.VERSION
-    more = (*schema.MIGRATIONS, ("ALTER TABLE files ADD COLUMN note text",))
+    now = migrations.VERSION
+    more = (*migrations.MIGRATIONS, ("ALTER TABLE files ADD COLUMN note text",))
     monkeypatch.setattr(migrations, "MIGRATIONS", more)
     monkeypatch.setattr(migrations, "VERSION", len(more))
     with pytest.raises(StoreError, match=rf"has version {now}, older than {now + 1}: run  equipoise index"):
@@ -151,7 +151,7 @@ def one_without_partitions(link, files, numbered):
     link.execute(
         "CREATE TABLE migrations (version integer PRIMARY KEY, run timestamptz NOT NULL DEFAULT now())"
     )
-    for statement in schema.MIGRATIONS[0]:
+    for statement in migrations.MIGRATIONS[0]:
         link.execute(statement)
     link.execute("INSERT INTO migrations (version) VALUES (1)")
     link.execute("INSERT INTO meta VALUES ('encoder', 'hashed-words'), ('dimensions', '32')")
@@ -210,7 +210,7 @@ def test_one_without_partitions_is_parted(cluster, new_place):  # noqa: F811
         expected.append(Numbered(number + shift, path, first + shift, kept))
     place = cluster.primary.url("old")
     with pytest.raises(
-        StoreError, match=rf"has version 1, older than {schema.VERSION}: run  equipoise index"
+        StoreError, match=rf"has version 1, older than {migrations.VERSION}: run  equipoise index"
     ):
         open_store(place, read_only=True)
     with open_store(place) as store, open_store(new_place("sqlite"), create=True) as file:

@@ -7,10 +7,10 @@ import pytest
 from equipoise.core.types import AttackCase, Document, Tag
 from equipoise.evaluation.records import SampleRecord
 from equipoise.redteam import rules
+from equipoise.redteam.asking import FORMS, carried
 from equipoise.redteam.probe import differs
 from equipoise.redteam.suite.summaries import Carried, markdown, residual_bound, summary, transcripts
 from equipoise.redteam.targets import Response
-from equipoise.redteam.variants import FORMS, carried
 from equipoise.redteam.verdict import turns
 
 QUOTE = "A kettle can be returned within 30 days."

@@ -14,8 +14,7 @@ from equipoise.core.types import ChatReply, Query, TokenLogprob, Trust, Usage
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
-from equipoise.rag.coordinated import GIVES_WAY, ByTrust, CoordinatedFilter, shipped_author_model
-from equipoise.rag.near_copies import NearCopies
+from equipoise.rag.coordinated import GIVES_WAY, ByTrust, CoordinatedFilter, NearCopies, shipped_author_model
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from geometry import angles, candidates, planted, unit
 from hashed_words import HashedWords

@@ -25,7 +25,7 @@ from equipoise.rag.highlighters import sentence
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.sentences import sentences_of
-from equipoise.rag.monitor import Monitor
+from equipoise.rag.pipeline import Monitor
 from equipoise.rag.updating import private_index, update
 from hashed_words import HashedWords
 

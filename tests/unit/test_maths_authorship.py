@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equipoise.maths.authorship import AuthorModel
+from equipoise.maths.coordinated import AuthorModel
 from equipoise.rag.coordinated import shipped_author_model
 
 

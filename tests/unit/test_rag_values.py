@@ -18,7 +18,7 @@ from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import SentenceFit, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.journal import Journal
-from equipoise.rag.monitor import Monitor
+from equipoise.rag.pipeline import Monitor
 from equipoise.rag.retrieval import fused
 from equipoise.rag.summarizers.extractive import joined
 from equipoise.rag.summarizers.llm import (

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from equipoise.apps import progress, render
+from equipoise.apps.asking import watching
 from equipoise.apps.terminal import Terminal
-from equipoise.apps.watching import watching
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.protocols import Observer

@@ -1,7 +1,7 @@
-"""`equipoise ask`, `search` and `chat`: answers with their quotes."""
+"""`equipoise ask`, `search` and `chat`: answers with their quotes, and what a person sees while they are made."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,21 +10,45 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.apps import render
+from equipoise.apps import progress, render
 from equipoise.apps.docs import index_docs, settings_of
 from equipoise.apps.indexing import PARTLY_FAILED, UNTRUSTED, EncoderOption
 from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group, sharing
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
-from equipoise.apps.watching import watching
 from equipoise.core.errors import EquipoiseError, InputError
-from equipoise.core.results import Answer, Reason, Refusal, passage_dict
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, passage_dict
 from equipoise.core.settings import ModelSettings
 from equipoise.core.types import Trust
 from equipoise.core.where import Where
 from equipoise.rag import build
 from equipoise.rag.library import Library
 from equipoise.text.questions import EARLIER
+
+
+@dataclass(slots=True)
+class Watch:
+    """An `Observer`: stages go to stderr, quotes to `console`; `shown` are those that stand there."""
+
+    console: Terminal
+    stages: progress.Stages
+    shown: Sequence[SubAnswer] = ()
+
+    def stage(self, name: str) -> None:
+        self.stages.begin(name)
+
+    def quotes(self, answers: Sequence[SubAnswer]) -> None:
+        self.stages.pause()
+        render.show_quotes(answers, self.console)
+        self.shown = answers
+
+
+@contextmanager
+def watching(console: Terminal) -> Iterator[Watch]:
+    """For one message; at its end nothing of the stages is left on the terminal."""
+    with progress.stages() as stages:
+        yield Watch(console, stages)
+
 
 if TYPE_CHECKING:
     from equipoise.apps.remote import Remote

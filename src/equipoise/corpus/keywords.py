@@ -1,6 +1,6 @@
 """Keyword search: from a user's text to a plan that is safe and fast, the same for every kind of store.
 
-BM25 (Robertson and Walker 1994) is SQLite FTS5's, with its k1 = 1.2 and b = 0.75 (`corpus.scoring`). Its time
+BM25 (Robertson and Walker 1994) is SQLite FTS5's, with its k1 = 1.2 and b = 0.75 (`corpus.postings`). Its time
 grows with the number of passages that hold a term, so passages are found by the rarest terms and scored by all of them.
 Where all terms of a query together stand in at most FOUND_BY passages the result is that of plain BM25.
 """

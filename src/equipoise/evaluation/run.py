@@ -4,23 +4,80 @@ Whatever stands in the file of records needs no second run: a run that was stopp
 resumes where it was, and ends with the same bytes as one that was not. Several samples are in work at a time; the
 systems of one sample follow each other, since an endpoint's prompt cache has its documents by then. An error while one
 sample is run is a record, never a sample less.
+
+A sample is what a system is run on, a system any object with a name that can be awaited with a sample, a scorer any
+object with a name and `score(sample, outcome)`. None of them inherits anything.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
+from inspect import isawaitable
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
-from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.errors import EquipoiseError, InputError, ModelError
 from equipoise.core.sync import together
-from equipoise.evaluation import scorers as scoring
+from equipoise.core.types import Score
 from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.records import Record, RecordFile, SampleRecord, Value
 from equipoise.evaluation.results import Key, check_config
-from equipoise.evaluation.scorers import Sample, Scorer, System
+
+S_contra = TypeVar("S_contra", contravariant=True)
+O_co = TypeVar("O_co", covariant=True)
+O_contra = TypeVar("O_contra", contravariant=True)
+
+Scored = Value | Score
+
+
+class Sample(Protocol):
+    """What a system is run on: a question with what is known of it, a case of an attack, two answers to compare."""
+
+    @property
+    def sample_id(self) -> str:
+        """Its name, distinct within a run."""
+        ...
+
+
+class System(Protocol[S_contra, O_co]):
+    """What is measured: a pipeline, a filter, a judge, a server behind an address."""
+
+    @property
+    def name(self) -> str:
+        """Its name in records and tables."""
+        ...
+
+    async def __call__(self, sample: S_contra, /) -> O_co:
+        """The outcome for one sample. What it raises becomes the record of an error (see `evaluate`)."""
+        ...
+
+
+class Scorer(Protocol[S_contra, O_contra]):
+    """One measure of one outcome."""
+
+    @property
+    def name(self) -> str:
+        """Its name in records and tables."""
+        ...
+
+    def score(self, sample: S_contra, outcome: O_contra, /) -> Scored | Awaitable[Scored]:
+        """A number, a flag, or None for what cannot be scored, never 0; a `Score` says why. It may be awaitable."""
+        ...
+
+
+async def score(scorer: Scorer[S_contra, O_contra], sample: S_contra, outcome: O_contra) -> tuple[Value, str]:
+    """(value, why it is None): a scorer whose model fails scores nothing, and says so."""
+    try:
+        value = scorer.score(sample, outcome)
+        scored = await value if isawaitable(value) else value
+    except ModelError as error:
+        return None, f"not scored: {error}"
+    if isinstance(scored, Score):
+        return scored.value, scored.explanation if scored.value is None else ""
+    return scored, ""
+
 
 RESULTS = "results.jsonl"
 ERRORS: tuple[type[Exception], ...] = (EquipoiseError, OSError, ValueError, RuntimeError)
@@ -244,7 +301,7 @@ class _Work(Generic[S, O, R]):
             self.over = True
             raise
         seconds = time.perf_counter() - begin
-        scored = {scorer.name: await scoring.score(scorer, sample, outcome) for scorer in self.scorers}
+        scored = {scorer.name: await score(scorer, sample, outcome) for scorer in self.scorers}
         values = {name: value for name, (value, _) in scored.items()}
         reasons = {name: why for name, (_, why) in scored.items() if why}
         return Ran(outcome, None, seconds, values, reasons)

@@ -27,10 +27,13 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Dropped, Highlights
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import Chunk, as_documents
-from equipoise.integrations.llamaindex_models import Chat, Embedder, chat_of, encoder_of
 from equipoise.integrations.llamaindex_nodes import (
+    Chat,
+    Embedder,
     QuoteNode,
+    chat_of,
     chunk,
+    encoder_of,
     library_quote,
     quote,
     quotes_of,

@@ -34,8 +34,7 @@ from equipoise.rag.gathering import Gathering, Reception, english, listener, not
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.impersonation import impersonated
-from equipoise.rag.monitor import Monitor
-from equipoise.rag.pipeline import HighlightSummarize
+from equipoise.rag.pipeline import HighlightSummarize, Monitor
 from equipoise.rag.retrieval import Among, Interleaved
 from equipoise.rag.search import Search
 from equipoise.rag.sources import authors_found, by_author

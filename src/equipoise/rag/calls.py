@@ -1,23 +1,26 @@
-"""What one call chooses for itself, and the pipelines for that.
+"""What one call chooses for itself, the pipelines for that, and calls of one person after each other.
 
 A pipeline over a filter is made as any other, of components whose store is a view (`corpus.within`), so nothing in it
 can see a document outside. Pipelines and views are kept, the last used ones, since views remember what they have read.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from pydantic import ValidationError
 
+from equipoise.core import sync
 from equipoise.core.errors import InputError
-from equipoise.core.protocols import Pipeline
+from equipoise.core.protocols import Observer, Pipeline
+from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.where import Given, Where, as_where, key_of
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise.text.questions import EARLIER
 
 T = TypeVar("T")
 
@@ -126,3 +129,33 @@ def _chosen(components: Components, call: Call) -> Components:
     return replace(
         components, settings=settings.model_copy(update={name: getattr(checked, name) for name in chosen})
     )
+
+
+if TYPE_CHECKING:
+    from equipoise.rag.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Questions of one person, each read with those before it; `choice` holds for all of them."""
+
+    library: "Library"
+    choice: CallFields
+    asked: deque[str] = field(default_factory=lambda: deque(maxlen=EARLIER))
+
+    def ask(
+        self, question: str, *, observer: Observer | None = None, others: bool = False
+    ) -> Answer | Refusal:
+        """As `Library.ask`."""
+        return sync.run(self.aask(question, observer=observer, others=others))
+
+    async def aask(
+        self, question: str, *, observer: Observer | None = None, others: bool = False
+    ) -> Answer | Refusal:
+        """As `Library.aask`."""
+        before = tuple(self.asked)
+        result = await self.library.aask(
+            question, before=before, observer=observer, others=others, **self.choice
+        )
+        self.asked.append(question)
+        return result

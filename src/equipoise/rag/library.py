@@ -28,9 +28,8 @@ from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.sources.addresses import given
 from equipoise.corpus.store import Store
 from equipoise.rag import build
-from equipoise.rag.calls import Call, CallFields, Calls
+from equipoise.rag.calls import Call, CallFields, Calls, Conversation
 from equipoise.rag.components import Components, Objects
-from equipoise.rag.conversation import Conversation
 from equipoise.rag.events import Event, Teller
 from equipoise.rag.gathering import checked
 from equipoise.rag.impersonation import lookalikes

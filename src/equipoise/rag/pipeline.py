@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.core.errors import CorpusError, ModelError
-from equipoise.core.protocols import Observer, Summarizer
+from equipoise.core.protocols import Encoder, Observer, Summarizer
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
 from equipoise.core.types import (
     Candidates,
@@ -26,6 +26,7 @@ from equipoise.core.types import (
     Tag,
     Trust,
 )
+from equipoise.models.encoder import encode_questions
 from equipoise.rag.boundary import (
     all_of,
     crossing_tags,
@@ -43,10 +44,26 @@ from equipoise.rag.gathering import (
     refuse,
 )
 from equipoise.rag.journal import Journal, total
-from equipoise.rag.monitor import Monitor
 from equipoise.rag.summarizers.extractive import joined as text_of
 from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
 from equipoise.text.questions import Question, one_question, split_questions
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """`min_similarity` (-1 to 1) is the least cosine between the question and the nearest guess that lets an answer
+    out."""
+
+    encoder: Encoder
+    min_similarity: float
+
+    def nearest(self, question: str, guesses: Sequence[str]) -> float:
+        """The highest cosine between the question and a guess, -1 where there are no guesses. Raises ModelError."""
+        if not guesses:
+            return -1.0
+        asked, *guessed = encode_questions(self.encoder, [question, *guesses])
+        return max(float(asked @ guess) for guess in guessed)
+
 
 WEAK = 0.75
 """The evidence for an answer is weak where it is less probable than this that the passages answer the question. On

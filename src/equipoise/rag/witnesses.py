@@ -48,7 +48,7 @@ QUOTES = 2
 LEANS = 0.1
 """From this value on a passage leans to a side. With ONE_AUTHOR chosen on 14 questions (benchmarks/LOG.md, "Sides")."""
 ONE_AUTHOR = 2.0
-"""Log-likelihood ratio of "same author" (`maths.authorship`) from which on two authors count as one."""
+"""Log-likelihood ratio of "same author" (`maths.coordinated`) from which on two authors count as one."""
 STYLED = 60
 """Words of a passage without which its style tells nothing."""
 

@@ -1,7 +1,7 @@
 """How a text is written, apart from what it says: rates of lengths, marks and habits that a writer hardly watches.
 
 Measured on the first LONGEST characters, in time linear in them. Single figures say little about one passage; what
-they are good for is to compare passages with each other (`maths.authorship`).
+they are good for is to compare passages with each other (`maths.coordinated`).
 """
 
 import re

@@ -13,8 +13,7 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Query
 from equipoise.evaluation.records import content, read_records
 from equipoise.evaluation.results import Key, check_config, fingerprint, write_atomically
-from equipoise.evaluation.run import Evaluated, Ran, RecordForm, Timings, evaluate
-from equipoise.evaluation.scorers import System
+from equipoise.evaluation.run import Evaluated, Ran, RecordForm, System, Timings, evaluate
 from equipoise.maths.polarization import polarization_scores
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.passages import Kind

@@ -58,7 +58,7 @@ class Case:
 
     @property
     def sample_id(self) -> str:
-        """See `evaluation.scorers.Sample`."""
+        """See `evaluation.run.Sample`."""
         return self.case_id
 
 

@@ -59,7 +59,7 @@ class QaItem:
 
     @property
     def sample_id(self) -> str:
-        """See `evaluation.scorers.Sample`."""
+        """See `evaluation.run.Sample`."""
         return self.item_id
 
 

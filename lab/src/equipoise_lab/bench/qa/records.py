@@ -50,7 +50,7 @@ class OfPipeline(Record):
 
     @property
     def sample_id(self) -> str:
-        """See `evaluation.scorers.Sample`: answers are what judges are run on."""
+        """See `evaluation.run.Sample`: answers are what judges are run on."""
         return f"{self.item_id} {self.pipeline}"
 
 

@@ -23,8 +23,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.evaluation.budget import RunBudget
 from equipoise.evaluation.results import Key
-from equipoise.evaluation.run import Progress, Ran, RecordForm, Timings, evaluate
-from equipoise.evaluation.scorers import System
+from equipoise.evaluation.run import Progress, Ran, RecordForm, System, Timings, evaluate
 from equipoise.rag.components import Components
 from equipoise_lab.bench.qa import items as asked
 from equipoise_lab.bench.qa import metrics
