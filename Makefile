@@ -61,8 +61,10 @@ fuzz: $(VENV)/.test
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
 
-nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test $(VENV)/.local
-	$(BIN)/python -m pytest -m "nightly and not live" -n auto --dist worksteal
+nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test $(VENV)/.local \
+		$(VENV)/.buckets $(VENV)/.sftp $(VENV)/.webdav $(VENV)/.sources-test $(VENV)/moto
+	command -v /usr/sbin/sshd >/dev/null || apt-get install --yes --no-install-recommends openssh-server
+	MOTO_SERVER=$(CURDIR)/$(VENV)/moto/bin/moto_server $(BIN)/python -m pytest -m "nightly and not live" -n auto --dist worksteal
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m "nightly and live"
 	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
@@ -176,6 +178,11 @@ LAB := bench datasets speed
 $(LAB:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.lab
 	$(INSTALL) --editable . --editable 'lab[$*]'
 	@touch $@
+
+# A server of S3 for tests, apart: boto3 wants an older dateutil than the rest.
+$(VENV)/moto: $(VENV)/.core
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check 'moto[server]==5.2.5'
 
 # Several at once: make extras EXTRAS="test bench serve"
 comma := ,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from equipoise.core.source_settings import SourceSettings
-from equipoise.corpus.sources.opening import sync_site
+from equipoise.corpus.sources.opening import sync_source
 
 HOST = "shop.test"
 """What the site is called; `resolver` knows it."""
@@ -77,7 +77,7 @@ class Site:
     ):
         """Bring a store up to date with the site."""
         given = {"gone": gone} if gone else {}
-        return sync_site(
+        return sync_source(
             self.settings(**more),
             store,
             encoder,

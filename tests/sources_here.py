@@ -4,11 +4,14 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Trust
 from equipoise.corpus.files import Content, Original
 from equipoise.corpus.indexing import index
 from equipoise.corpus.roots import Gone
+from equipoise.corpus.sources.files import RemoteFiles
 from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart
 from equipoise.corpus.sources.syncing import sync
 from equipoise.corpus.workers import Readers
@@ -113,6 +116,27 @@ class SiteHere:
         return self.site.sync(store, encoder, gone=gone, trust=trust.value, **more)
 
 
+class RemoteHere:
+    """The files of a file system of fsspec's, which has the folder `folder`."""
+
+    def __init__(self, system, folder, readers, address="memory://house/"):
+        self.system, self.folder, self.readers, self.address = system, folder, readers, address
+
+    def put(self, name, text):
+        self.system.pipe_file(f"{self.folder}/{name}.txt", text.encode())
+
+    def drop(self, name):
+        self.system.rm_file(f"{self.folder}/{name}.txt")
+
+    def source(self, **more):
+        return RemoteFiles(self.address, self.system, self.folder, **more)
+
+    def sync(self, store, encoder, gone=Gone.MIRROR, trust=Trust.TRUSTED, source=None, **more):
+        self.system.invalidate_cache()
+        source = source or self.source()
+        return sync(source, self.address, store, encoder, self.readers, trust=trust, gone=gone, **more)
+
+
 @contextmanager
 def here(kind: str, folder: Path):
     """A new empty source of a kind."""
@@ -125,6 +149,12 @@ def here(kind: str, folder: Path):
         case "site":
             with serving() as site:
                 yield SiteHere(site)
+        case "files":
+            system = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem()
+            with Readers(1) as readers:
+                system.mkdir("/house")
+                yield RemoteHere(system, "/house", readers)
+                system.rm("/house", recursive=True)
 
 
-KINDS = ("texts", "folder", "site")
+KINDS = ("texts", "folder", "site", "files")

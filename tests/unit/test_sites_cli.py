@@ -109,7 +109,7 @@ def test_sources_of_the_settings(run, address, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("address", "ftp://a/", "no address of a site"),
+        ("address", "ftp://a/", "no address of a source"),
         ("address", "https://u:p@a/", "without a user"),
         ("every", "often", "15m"),
         ("authorization", "Bearer x", "never stands in settings"),

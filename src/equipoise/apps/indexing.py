@@ -23,7 +23,7 @@ from equipoise.corpus.indexing import IndexOptions, SyncOptions
 from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
-from equipoise.corpus.sources.addresses import given
+from equipoise.corpus.sources.addresses import root
 from equipoise.rag import updating
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def watch(
 
 
 def asked(address: str, trust: Trust | None, allow: Sequence[str], chosen: Settings) -> SourceSettings:
-    """The site at an address: as the settings have it, else with these options. Raises InputError."""
-    known = [one for one in chosen.sources.listed if given(one.address) == given(address)]
+    """The source at an address: as the settings have it, else with these options. Raises InputError."""
+    known = [one for one in chosen.sources.listed if root(one.address) == root(address)]
     more = ({"trust": trust.value} if trust else {}) | ({"allow": tuple(allow)} if allow else {})
     if known:
         return known[0].model_copy(update=more)
@@ -140,7 +140,7 @@ def asked(address: str, trust: Trust | None, allow: Sequence[str], chosen: Setti
 
 
 def sync_into(site: SourceSettings, chosen: Settings, **how: Unpack[SyncOptions]) -> IndexReport:
-    """Bring the index up to date with a site, and tell what could not be read and what was left out."""
+    """Bring the index up to date with a source, and tell what could not be read and what was left out."""
     return _told(chosen, partial(updating.update_source, chosen.store.path, site, **how))
 
 

@@ -17,9 +17,9 @@ from equipoise.core.settings import Settings
 from equipoise.core.source_settings import SourceSettings
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.roots import Gone
-from equipoise.corpus.sources.addresses import given
+from equipoise.corpus.sources.addresses import root
 from equipoise.corpus.sources.memory import Memory, Run
-from equipoise.corpus.sources.opening import address_of, remembered
+from equipoise.corpus.sources.opening import remembered
 from equipoise.corpus.sources.source import COMMENTS, of_source
 from equipoise.corpus.store import Store
 
@@ -98,13 +98,13 @@ def sync(
 def remove(address: Annotated[str, typer.Argument(metavar="ADDRESS")], store: StoreOption = None) -> None:
     """Take all documents of a source out of the index, and forget it; one of the settings stays there."""
     chosen = layers.load({"store.path": store}).settings
-    root = str(given(address))
+    whole = root(address)
     with Store.open(chosen.store.path) as opened:
-        keys = of_source(opened.files(), root)
+        keys = of_source(opened.files(), whole)
         for key in keys:
             opened.drop_file(key)
     with Memory(chosen.store.path) as memory:
-        memory.drop(root)
+        memory.drop(whole)
     Terminal().print(f"{number_of(len(keys), 'document')} removed")
 
 
@@ -113,7 +113,7 @@ def known(chosen: Settings) -> list[Known]:
     with Memory(chosen.store.path, create=False) as memory:
         before = {address: (run, how) for address, run, how in remembered(memory)}
     listed = [
-        Known(address_of(one), one, before.get(address_of(one), (None, None))[0], is_listed=True)
+        Known(root(one.address), one, before.get(root(one.address), (None, None))[0], is_listed=True)
         for one in chosen.sources.listed
     ]
     there = {one.address for one in listed}
@@ -125,7 +125,7 @@ def known(chosen: Settings) -> list[Known]:
 
 
 def _named(addresses: Sequence[str], every: Sequence[Known]) -> list[Known]:
-    roots = [str(given(one)) for one in addresses]
+    roots = [root(one) for one in addresses]
     if unknown := [one for one in roots if one not in {source.address for source in every}]:
         raise InputError(f"{unknown[0]} is no source here: equipoise index {unknown[0]}")
     return [one for one in every if not roots or one.address in roots]

@@ -12,20 +12,31 @@ from equipoise.core.errors import SettingsError
 from equipoise.core.guarded import WHERE_TO
 from equipoise.core.section import Section, Words
 
+SITES = ("http", "https")
+REMOTE = ("s3", "gs", "az", "sftp", "webdav", "webdav+http")
+_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = re.compile(r"secret|pass|token|key|credential|sas|signature", re.IGNORECASE)
+"""In the name of an option: its value is a secret, or leads to one."""
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
 class SourceSettings(Section):
-    """A site: where it begins, and whose it is.
+    """A site, a bucket or a folder of another machine: its address, and whose it is. Sites are trusted unless it is
+    said otherwise, all else is untrusted.
 
     `include` and `exclude` are patterns of paths, as `/blog/*`. `every`, such as "15m", "6h" or "1d", is for
     `sources sync --due`. `comments` are CSS selectors of what readers write besides what is found by itself. `allow`
     names hosts on networks of your own that may be asked. `authorization` is the variable (`env:NAME`) that holds what
     is sent as Authorization, to this host alone. No more than `pages` pages are asked for, `delay` seconds apart.
+    `options` are those of a bucket, of SFTP or WebDAV; what is secret in them is `env:NAME`, too.
     """
 
     address: str
-    trust: Literal["trusted", "untrusted"] = "trusted"
+    trust: Literal["trusted", "untrusted"] = Field(
+        default_factory=lambda given: (
+            "trusted" if scheme_of(given.get("address", "")) in SITES else "untrusted"
+        )
+    )
     include: Words = ()
     exclude: Words = ()
     every: str = ""
@@ -35,13 +46,23 @@ class SourceSettings(Section):
     pages: int = Field(default=10_000, ge=1, le=1_000_000)
     delay: float = Field(default=0.0, ge=0, le=60)
     collection: str = ""
+    options: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("address")
     @classmethod
-    def _site(cls, value: str) -> str:
+    def _place(cls, value: str) -> str:
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-            raise ValueError("this is no address of a site: write https://... without a user in it")
+        if parts.scheme not in (*SITES, *REMOTE) or not parts.netloc or "@" in parts.netloc:
+            known = ", ".join(f"{one}://" for one in (*SITES, *REMOTE))
+            raise ValueError(f"this is no address of a source: write one of {known} without a user in it")
+        return value
+
+    @field_validator("options")
+    @classmethod
+    def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, said in value.items():
+            if _SECRET.search(name) and not _REFERENCE.fullmatch(said):
+                raise ValueError(f'write {name} = "env:NAME": a secret never stands in settings')
         return value
 
     @field_validator("every")
@@ -54,7 +75,7 @@ class SourceSettings(Section):
     @field_validator("authorization")
     @classmethod
     def _reference(cls, value: str) -> str:
-        if value and not re.fullmatch(r"env:[A-Za-z_][A-Za-z0-9_]*", value):
+        if value and not _REFERENCE.fullmatch(value):
             raise ValueError("write env:NAME, the variable that holds it: a secret never stands in settings")
         return value
 
@@ -65,13 +86,25 @@ class SourceSettings(Section):
 
     def secret(self, environment: Mapping[str, str] | None = None) -> str:
         """What is sent as Authorization. Raises SettingsError where the variable is not set."""
-        name = self.authorization.removeprefix("env:")
-        if not name:
-            return ""
+        return self._value(self.authorization, environment)
+
+    def secrets(self, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The options with their values. Raises SettingsError as `secret` does."""
+        return {name: self._value(said, environment) for name, said in self.options.items()}
+
+    def _value(self, said: str, environment: Mapping[str, str] | None) -> str:
+        if not _REFERENCE.fullmatch(said):
+            return said
+        name = said.removeprefix("env:")
         value = (os.environ if environment is None else environment).get(name, "").strip()
         if not value or not value.isascii() or not value.isprintable():
             raise SettingsError(f"{name}, which {self.address} needs, is not set, or holds no plain text")
         return value
+
+
+def scheme_of(address: str) -> str:
+    """The kind of a source."""
+    return address.partition("://")[0].lower()
 
 
 def _each(given: object) -> object:
@@ -84,7 +117,8 @@ def _each(given: object) -> object:
 
 class SourcesSettings(Section):
     """Where documents live besides folders: tables `[[sources]]`, each with an `address`, and `trust`, `include`,
-    `exclude`, `every`, `comments`, `allow`, `authorization`, `pages`, `delay`, `collection` (docs/sources.md)."""
+    `exclude`, `every`, `comments`, `allow`, `authorization`, `pages`, `delay`, `collection`, `options`
+    (docs/sources.md)."""
 
     listed: Annotated[tuple[SourceSettings, ...], BeforeValidator(_each), WHERE_TO] = ()
 

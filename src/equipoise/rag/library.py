@@ -25,7 +25,7 @@ from equipoise.corpus.naming import document_id
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
-from equipoise.corpus.sources.addresses import given
+from equipoise.corpus.sources.addresses import root
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.calls import Call, CallFields, Calls, Conversation
@@ -175,21 +175,21 @@ class Library(Closing):
 
     def sync(
         self,
-        site: str | SourceSettings,
+        source: str | SourceSettings,
         *,
         metadata: Mapping[str, Scalar] | None = None,
         gone: Gone | str = Gone.MIRROR,
         progress: Progress | None = None,
         judge: Judge | None = None,
     ) -> IndexReport:
-        """Bring an index that was opened with `create` up to date with a site: its address, or with more to say of it
-        (`core.source_settings`). Raises InputError, CorpusError where the site does not answer, StoreError, ModelError.
+        """Bring an index that was opened with `create` up to date with a source: its address, or with more to say of
+        it (`core.source_settings`). Raises InputError, CorpusError where it does not answer, StoreError, ModelError.
         """
-        from equipoise.corpus.sources.opening import sync_site  # noqa: PLC0415 - its HTTP client, for sites alone
+        from equipoise.corpus.sources.opening import sync_source  # noqa: PLC0415 - its HTTP client, for sites alone
 
-        chosen = site if isinstance(site, SourceSettings) else SourceSettings(address=str(given(site)))
+        chosen = source if isinstance(source, SourceSettings) else SourceSettings(address=root(source))
         way = _one(Gone, gone, "way with pages that are gone")
-        report = sync_site(
+        report = sync_source(
             chosen,
             self.store,
             self.components.encoder,

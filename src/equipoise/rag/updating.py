@@ -19,7 +19,7 @@ from equipoise.corpus.indexing import IndexOptions, SyncOptions, index
 from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import shown
 from equipoise.corpus.report import IndexReport
-from equipoise.corpus.sources.addresses import given
+from equipoise.corpus.sources.addresses import root
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.impersonation import lookalikes
@@ -39,12 +39,12 @@ def update(
 def update_source(
     path: Place, chosen: SourceSettings, *, encoder: str = build.AUTO, **how: Unpack[SyncOptions]
 ) -> IndexReport:
-    """Bring the index at `path` up to date with a site; see `corpus.sources.opening.sync_site`."""
-    from equipoise.corpus.sources.opening import sync_site  # noqa: PLC0415 - its HTTP client, for sites alone
+    """Bring the index at `path` up to date with a source; see `corpus.sources.opening.sync_source`."""
+    from equipoise.corpus.sources.opening import sync_source  # noqa: PLC0415 - its HTTP client, for sites alone
 
-    given(chosen.address)  # what cannot be used leaves no file behind
+    root(chosen.address)  # what cannot be used leaves no file behind
     with _opened(path, encoder) as (store, made):
-        report = sync_site(chosen, store, made, **how)
+        report = sync_source(chosen, store, made, **how)
         return replace(report, alike=lookalikes(report.strangers, store))
 
 

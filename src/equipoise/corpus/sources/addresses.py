@@ -5,9 +5,10 @@ from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from posixpath import normpath
-from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
 from equipoise.core.errors import InputError
+from equipoise.core.source_settings import REMOTE, scheme_of
 
 PORTS = {"http": 80, "https": 443}
 LONGEST = 2_000
@@ -73,6 +74,17 @@ def parsed(text: str, base: Address | None = None) -> Address | None:
     except ValueError:
         return None
     return made if len(str(made)) <= LONGEST else None
+
+
+def root(text: str) -> str:
+    """The address of a source in its one spelling, that of its documents in an index. Raises InputError."""
+    if scheme_of(text) not in REMOTE:
+        return str(given(text))
+    parts = urlsplit(text)
+    if "@" in parts.netloc or parts.query or parts.fragment or not parts.netloc or _ODD.search(text):
+        raise InputError(f"{text[:200]!r} is no address of a source: see docs/sources.md")
+    path = normpath(quote(unquote(parts.path))) if parts.path else ""
+    return f"{parts.scheme}://{parts.netloc.lower()}/{path.strip('/')}".rstrip("/") + "/"
 
 
 def given(text: str) -> Address:

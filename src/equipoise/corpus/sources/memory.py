@@ -39,7 +39,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The last run of a source: when it began (seconds since 1970), its error, pages met, by which selectors and
+    """The last run of a source: when it began (seconds since 1970), its error, documents met, by which selectors and
     loaders (`how`), and the settings as JSON."""
 
     began: float = 0.0

@@ -1,4 +1,4 @@
-"""A source as settings name it, opened: which address, which hosts may be asked, what was remembered."""
+"""A source as settings name it, opened: of which kind, which hosts may be asked, what was remembered."""
 
 import hashlib
 import json
@@ -9,28 +9,25 @@ from contextlib import contextmanager
 from equipoise.core.errors import CorpusError, EquipoiseError
 from equipoise.core.metadata import COLLECTION, Scalar
 from equipoise.core.protocols import Encoder
-from equipoise.core.source_settings import SourceSettings
+from equipoise.core.source_settings import SITES, SourceSettings, scheme_of
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Gone
-from equipoise.corpus.sources.addresses import SiteScope, given
+from equipoise.corpus.sources.addresses import SiteScope, given, root
 from equipoise.corpus.sources.fetching import Fetcher
 from equipoise.corpus.sources.guard import Allowed, Resolver, system_resolver
 from equipoise.corpus.sources.memory import Memory, Run
+from equipoise.corpus.sources.remote import remote_files
 from equipoise.corpus.sources.site import Site
+from equipoise.corpus.sources.source import DocumentSource
 from equipoise.corpus.sources.syncing import sync
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.corpus.writing import Judge, Progress
 
 
-def address_of(chosen: SourceSettings) -> str:
-    """The root of a source's documents in an index. Raises InputError."""
-    return str(given(chosen.address))
-
-
-def sync_site(
+def sync_source(
     chosen: SourceSettings,
     store: Store,
     encoder: Encoder,
@@ -41,46 +38,50 @@ def sync_site(
     judge: Judge | None = None,
     resolve: Resolver = system_resolver,
 ) -> IndexReport:
-    """Bring `store` up to date with a site, and remember how that went; see `syncing.sync`."""
+    """Bring `store` up to date with a source, and remember how that went; see `syncing.sync`."""
     said = metadata if metadata is not None or not chosen.collection else {COLLECTION: chosen.collection}
-    began, how = time.time(), _how(chosen)
+    began, how, address = time.time(), _how(chosen), root(chosen.address)
     with Memory(store.path) as memory:
-        address = address_of(chosen)
         before = memory.run(address) or Run()
         try:
-            with _site(chosen, memory, resolve, is_known_anew=before.how != how) as site:
+            with Readers() as readers, _opened(chosen, store, memory, readers, resolve) as source:
                 report = sync(
-                    site,
+                    source,
                     address,
                     store,
                     encoder,
-                    site.readers,
+                    readers,
                     trust=Trust(chosen.trust),
                     metadata=said,
                     gone=gone,
                     progress=progress,
                     judge=judge,
                 )
-                site.tidy(store)
         except EquipoiseError as error:
             memory.ran(address, Run(began, str(error), before.met, before.how, chosen.model_dump_json()))
             raise
         named = str(report.failed[0]) if report.failed else ""
-        memory.ran(address, Run(began, named, site.met, how, chosen.model_dump_json()))
+        met = report.added + report.changed + report.unchanged + report.relabelled
+        memory.ran(address, Run(began, named, met, how, chosen.model_dump_json()))
         return report
 
 
 @contextmanager
-def _site(
-    chosen: SourceSettings, memory: Memory, resolve: Resolver, *, is_known_anew: bool
-) -> Iterator[Site]:
+def _opened(
+    chosen: SourceSettings, store: Store, memory: Memory, readers: Readers, resolve: Resolver
+) -> Iterator[DocumentSource]:
+    address = root(chosen.address)
+    if scheme_of(address) not in SITES:
+        with remote_files(chosen, address, resolve) as files:
+            yield files
+        return
     scope = SiteScope(given(chosen.address), chosen.include, chosen.exclude)
     allowed = Allowed(tuple(name.lower() for name in chosen.allow))
-    with (
-        Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher,
-        Readers(1) as readers,
-    ):
-        yield Site(scope, fetcher, readers, memory, chosen.comments, chosen.pages, is_known_anew)
+    is_known_anew = (memory.run(address) or Run()).how != _how(chosen)
+    with Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher:
+        site = Site(scope, fetcher, readers, memory, chosen.comments, chosen.pages, is_known_anew)
+        yield site
+        site.tidy(store)
 
 
 def _how(chosen: SourceSettings) -> str:

@@ -1,0 +1,146 @@
+"""Files of another machine as a source, by a file system of fsspec: a bucket, a server of SFTP or WebDAV.
+
+A listing says what is there and which version of it; one that fails half way says nothing.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from equipoise.core.errors import CorpusError, EquipoiseError, UnreadableFile
+from equipoise.corpus.files import BESIDE, HIDDEN, UNKNOWN, Content, LeftOut, Original
+from equipoise.corpus.limits import LARGEST_FILE
+from equipoise.corpus.loaders import kind_of
+from equipoise.corpus.record_types import FileRecord
+from equipoise.corpus.sources.source import Item, ItemPart, Unanswered
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+MOST_FOLDERS = 100_000
+_VERSIONS = ("e_tag", "ETag", "etag", "md5Hash", "content_md5", "version", "generation")
+_TIMES = ("last_modified", "LastModified", "modified", "mtime", "updated", "created")
+
+
+@dataclass(slots=True)
+class RemoteFiles:
+    """The files in `folder` of a file system, whose address that is, within patterns of their paths; no more than
+    `most`. What stands in `secrets` is said in no message."""
+
+    address: str
+    system: "AbstractFileSystem"
+    folder: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    most: int = 10_000
+    secrets: tuple[str, ...] = ()
+    failed: list[UnreadableFile] = field(default_factory=list)
+    _there: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _reasons: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def nothing(self) -> str:
+        """See DocumentSource."""
+        return f"nothing could be read at {self.address}"
+
+    @property
+    def expected(self) -> int:
+        """See DocumentSource."""
+        return min(len(self._there), self.most)
+
+    @property
+    def left_out(self) -> Sequence[LeftOut]:
+        """For each reason the first file, and how many more there are."""
+        return [
+            LeftOut(first, why + (f" (and {len(rest):,} more)" if rest else ""))
+            for why, (first, *rest) in self._reasons.items()
+        ]
+
+    def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
+        """See DocumentSource: all of it is listed before the first is given."""
+        for info in self._listed():
+            path = info["name"].strip("/").removeprefix(self.folder.strip("/")).lstrip("/")
+            key = self.address + quote(path)
+            if why := self._why_not(path):
+                self._reasons.setdefault(why, []).append(key)
+            else:
+                self._there[key] = info
+        for number, (key, info) in enumerate(sorted(self._there.items())):
+            if number >= self.most:
+                why = f"more than {self.most:,} files: raise pages, or narrow the address"
+                self._reasons.setdefault(why, []).append(key)
+                continue
+            yield Item(key, self._original(key, info), "", int(info.get("size") or 0), _version(info))
+
+    def read(self, item: Item) -> Sequence[ItemPart]:
+        """See DocumentSource."""
+        data = self._bytes(item.key)
+        return [ItemPart(Content(data, item.size, max(item.mtime_ns, 0)))]
+
+    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
+        """See DocumentSource."""
+        return [key for key in known if key not in self._there]
+
+    def _listed(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        with failing(CorpusError, f"{self.address} cannot be listed", self.secrets):
+            # fsspec's own walk passes over folders within that cannot be listed, as if all in them were gone
+            waiting, seen = [self.folder], {self.folder.strip("/")}
+            while waiting:
+                for info in self.system.ls(waiting.pop(), detail=True):
+                    name, kind = str(info["name"]), info.get("type")
+                    if kind == "directory" and name.strip("/") not in seen:
+                        seen.add(name.strip("/"))
+                        waiting.append(name)
+                    found += [info] if kind == "file" else []
+                if len(seen) > MOST_FOLDERS:
+                    raise CorpusError(f"there are more than {MOST_FOLDERS:,} folders: narrow the address")
+        return found
+
+    def _why_not(self, path: str) -> str:
+        """Why a file is not read, empty where it is."""
+        if any(part.startswith(".") for part in path.split("/")):
+            return HIDDEN
+        if path.endswith(BESIDE) or not kind_of(PurePosixPath(path)):
+            return UNKNOWN
+        shown = f"/{path}"
+        is_in = not self.include or any(fnmatchcase(shown, one) for one in self.include)
+        return "" if is_in and not any(fnmatchcase(shown, one) for one in self.exclude) else "excluded"
+
+    def _original(self, key: str, info: dict[str, Any]) -> Original:
+        return Original(key, PurePosixPath(info["name"]).name, lambda: self._bytes(key))
+
+    def _bytes(self, key: str) -> bytes:
+        with (
+            failing(Unanswered, "it cannot be read", self.secrets),
+            self.system.open(self._there[key]["name"], "rb") as file,
+        ):
+            data = bytes(file.read(LARGEST_FILE + 1))
+        if len(data) > LARGEST_FILE:
+            raise UnreadableFile(key, f"the file is larger than {LARGEST_FILE:,} bytes; split it")
+        return data
+
+
+@contextmanager
+def failing(kind: type[CorpusError], what: str, secrets: Sequence[str]) -> Iterator[None]:
+    """What the library of a file system raises becomes an error of a `kind`, in one line and without a secret."""
+    try:
+        yield
+    except (EquipoiseError, ImportError):
+        raise
+    except Exception as error:  # noqa: BLE001
+        text = f"{type(error).__name__}: {error}"
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        raise kind(f"{what}: {' '.join(text.split())[:300]}") from None
+
+
+def _version(info: Mapping[str, Any]) -> int:
+    """A number that stands for all that is said of a version; -1, which no file in an index has, where nothing is."""
+    marks = [str(info[name]) for name in (*_VERSIONS, *_TIMES) if info.get(name)]
+    return int(hashlib.sha256("\n".join(marks).encode()).hexdigest()[:15], 16) if marks else -1

@@ -1,0 +1,76 @@
+"""Buckets, SFTP and WebDAV on real servers: the same rounds for each."""
+
+import shutil
+
+import pytest
+
+import remote_servers
+from equipoise.core.errors import CorpusError
+from equipoise.core.types import Trust
+from equipoise.corpus.sources.opening import sync_source
+from equipoise.corpus.store import Store
+from hashed_words import HashedWords
+
+pytestmark = pytest.mark.nightly
+NEEDS = {"s3": ("obstore",), "webdav": ("webdav4", "wsgidav"), "sftp": ("sshfs",)}
+
+
+@pytest.fixture(params=NEEDS)
+def place(request, tmp_path, monkeypatch):
+    for name in NEEDS[request.param]:
+        pytest.importorskip(name)
+    if request.param == "sftp" and not shutil.which("sshd", path="/usr/sbin"):
+        pytest.skip("there is no sshd")
+    if request.param == "s3" and not remote_servers.MOTO:
+        pytest.skip("there is no moto_server")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("KEY", "SECRET"):
+        monkeypatch.setenv(name, remote_servers.SECRET)
+    monkeypatch.setenv("KEY_FILE", "")
+    folder = tmp_path / "server"
+    folder.mkdir()
+    with getattr(remote_servers, request.param)(folder) as made:
+        yield made
+
+
+def test_what_is_new_changed_the_same_and_gone(place, tmp_path):
+    chosen, there = place
+    encoder = HashedWords()
+    for number in range(12):
+        there.put(f"a%20b/t{number}.txt", f"Text {number} is about tea.".encode())
+    there.put("x.bin", b"1")
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        rounds = [sync_source(chosen, store, encoder), sync_source(chosen, store, encoder)]
+        assert [(one.added, one.unchanged) for one in rounds] == [(12, 0), (0, 12)] and encoder.encoded == 12
+        there.put("a%20b/t1.txt", b"Text 1 is all about milk.")
+        there.drop("a%20b/t2.txt")
+        report = sync_source(chosen, store, encoder)
+        assert (report.changed, report.unchanged, report.removed) == (1, 10, 1) and encoder.encoded == 13
+        assert {one.trust for one in store.listing()} == {Trust.UNTRUSTED}
+        assert remote_servers.SECRET.encode() not in (tmp_path / "index.db").read_bytes()
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file())
+    assert kept and remote_servers.SECRET.encode() not in kept
+
+
+def test_a_host_of_ones_own_network_is_asked_by_name_only(place, tmp_path):
+    chosen, _ = place
+    if chosen.address.startswith("s3"):
+        pytest.skip("the endpoint is named by its options")
+    with (
+        Store.open(tmp_path / "index.db", create=True) as store,
+        pytest.raises(CorpusError, match="allow it by name"),
+    ):
+        sync_source(chosen.model_copy(update={"allow": ()}), store, HashedWords())
+
+
+def test_a_server_that_is_another_one_gets_nothing(place, tmp_path):
+    chosen, _ = place
+    if not chosen.address.startswith("sftp"):
+        pytest.skip("only SSH has keys of hosts")
+    other = chosen.options | {"known_hosts": str(tmp_path / "server" / "none")}
+    (tmp_path / "server" / "none").write_text("")
+    with (
+        Store.open(tmp_path / "index.db", create=True) as store,
+        pytest.raises(CorpusError, match="not trusted"),
+    ):
+        sync_source(chosen.model_copy(update={"options": other}), store, HashedWords())
