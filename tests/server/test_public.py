@@ -99,6 +99,8 @@ def test_everything_but_asking_stays_closed_also_on_this_machine(serve):
         ("DELETE", "/v1/documents/" + "0" * 16, None),
         ("PATCH", "/v1/documents/" + "0" * 16, {"trust": "trusted"}),
         ("GET", "/v1/jobs", None),
+        ("GET", "/v1/sources", None),
+        ("POST", f"/v1/sources/{'0' * 16}/sync", None),
         ("GET", "/metrics", None),
         ("GET", "/openapi.json", None),
         ("GET", "/v1/models", None),

@@ -21,6 +21,8 @@ ADMIN = {
     ("GET", "/v1/usage"),
     ("GET", "/v1/keys"),
     ("GET", "/v1/jobs/{job_id}"),
+    ("GET", "/v1/sources"),
+    ("POST", "/v1/sources/{source_id}/sync"),
 }
 
 
@@ -45,6 +47,7 @@ def is_page(path):
 
 def asked(served, method, path, headers):
     address = path.replace("{number}", "1").replace("{doc_id}", "0" * 16).replace("{job_id}", "0" * 16)
+    address = address.replace("{source_id}", "0" * 16)
     return served.client.request(method, address, headers=headers)
 
 

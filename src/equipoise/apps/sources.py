@@ -1,45 +1,25 @@
 """`equipoise sources`: the sites that the index is kept up to date with."""
 
-import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from equipoise.apps.indexing import PARTLY_FAILED, counted, held, sync_into
+from equipoise.apps.known_sources import Known, known
 from equipoise.apps.options import StoreOption, group
 from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.settings import Settings
-from equipoise.core.source_settings import SourceSettings
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.sources.addresses import root
-from equipoise.corpus.sources.memory import Memory, Run
-from equipoise.corpus.sources.opening import remembered
-from equipoise.corpus.sources.source import COMMENTS, of_source
+from equipoise.corpus.sources.memory import Memory
+from equipoise.corpus.sources.source import of_source
 from equipoise.corpus.store import Store
 
 app = group("Sites that the index is kept up to date with: list, sync, remove.")
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A source: how it is read, and its last run, None before the first."""
-
-    address: str
-    chosen: SourceSettings
-    run: Run | None
-    is_listed: bool
-
-    @property
-    def is_due(self) -> bool:
-        """Whether its time has come; one without `every` is never due."""
-        seconds = self.chosen.seconds
-        return seconds > 0 and (self.run is None or time.time() >= self.run.began + seconds)
 
 
 @app.command("list")
@@ -51,7 +31,7 @@ def listing(
     chosen = layers.load({"store.path": store}).settings
     every = known(chosen)
     there = _files(every, chosen) if every else {}
-    rows = [_row(one, of_source(there, one.address)) for one in every]
+    rows = [one.row(of_source(there, one.address)) for one in every]
     if as_json:
         print_json({"sources": rows})
     elif rows:
@@ -108,22 +88,6 @@ def remove(address: Annotated[str, typer.Argument(metavar="ADDRESS")], store: St
     Terminal().print(f"{number_of(len(keys), 'document')} removed")
 
 
-def known(chosen: Settings) -> list[Known]:
-    """The sources of the settings, then those that were only indexed, by this user."""
-    with Memory(chosen.store.path, create=False) as memory:
-        before = {address: (run, how) for address, run, how in remembered(memory)}
-    listed = [
-        Known(root(one.address), one, before.get(root(one.address), (None, None))[0], is_listed=True)
-        for one in chosen.sources.listed
-    ]
-    there = {one.address for one in listed}
-    return listed + [
-        Known(address, how, run, is_listed=False)
-        for address, (run, how) in before.items()
-        if address not in there and how is not None and run.how
-    ]
-
-
 def _named(addresses: Sequence[str], every: Sequence[Known]) -> list[Known]:
     roots = [root(one) for one in addresses]
     if unknown := [one for one in roots if one not in {source.address for source in every}]:
@@ -140,18 +104,3 @@ def _files(every: Sequence[Known], chosen: Settings) -> dict[str, FileRecord]:
         if any(one.run is not None and not one.run.error for one in every):
             complain("the index cannot be read:", str(error))
         return {}
-
-
-def _row(one: Known, keys: Collection[str]) -> dict[str, object]:
-    comments = sum(key.endswith(COMMENTS) for key in keys)
-    began = datetime.fromtimestamp(one.run.began, UTC).isoformat(timespec="seconds") if one.run else ""
-    return {
-        "address": one.address,
-        "trust": one.chosen.trust,
-        "every": one.chosen.every,
-        "pages": len(keys) - comments,
-        "comments": comments,
-        "read": began,
-        "error": one.run.error if one.run else "",
-        "in_settings": one.is_listed,
-    }

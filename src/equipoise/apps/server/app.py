@@ -18,6 +18,7 @@ from equipoise.apps.server import (
     routes_docs,
     routes_documents,
     routes_operation,
+    routes_sources,
     routes_state,
 )
 from equipoise.apps.server.edge import Edge
@@ -45,7 +46,15 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         redirect_slashes=False,
         lifespan=partial(_life, opened=opened),
     )
-    for module in (routes_ask, routes_chat, routes_docs, routes_documents, routes_operation, routes_state):
+    for module in (
+        routes_ask,
+        routes_chat,
+        routes_docs,
+        routes_documents,
+        routes_operation,
+        routes_sources,
+        routes_state,
+    ):
         app.include_router(module.router)
     if find_spec("mcp"):
         from equipoise.apps.server.routes_mcp import mcp_router  # noqa: PLC0415 - an extra of its own
@@ -66,7 +75,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
 async def _life(app: FastAPI, opened: Callable[[], Service]) -> AsyncIterator[None]:
     service = await asyncio.to_thread(opened)
     app.state.service = service
-    work = (service.warm(), service.jobs.run(), service.webhook.run())
+    work = (service.warm(), service.jobs.run(), service.webhook.run(), routes_sources.keep_fresh(service))
     tasks = [asyncio.create_task(one) for one in work]
     try:
         yield

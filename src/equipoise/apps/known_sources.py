@@ -1,0 +1,68 @@
+"""The sources of an index as commands and the server list them: how each is read, and how its last run went."""
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from equipoise.core.settings import Settings
+from equipoise.core.source_settings import SourceSettings
+from equipoise.corpus.naming import document_id
+from equipoise.corpus.sources.addresses import root
+from equipoise.corpus.sources.memory import Memory, Run
+from equipoise.corpus.sources.opening import remembered
+from equipoise.corpus.sources.source import COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A source: how it is read, and its last run, None before the first."""
+
+    address: str
+    chosen: SourceSettings
+    run: Run | None
+    is_listed: bool
+
+    @property
+    def source_id(self) -> str:
+        """A name for it that any address of the server may hold."""
+        return document_id(self.address)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its time has come; one without `every` is never due."""
+        seconds = self.chosen.seconds
+        return seconds > 0 and (self.run is None or time.time() >= self.run.began + seconds)
+
+    def row(self, keys: Collection[str]) -> dict[str, str | int | bool]:
+        """What is told of it; `keys` are those of its documents in the index."""
+        comments = sum(key.endswith(COMMENTS) for key in keys)
+        began = datetime.fromtimestamp(self.run.began, UTC).isoformat(timespec="seconds") if self.run else ""
+        return {
+            "id": self.source_id,
+            "address": self.address,
+            "trust": self.chosen.trust,
+            "every": self.chosen.every,
+            "pages": len(keys) - comments,
+            "comments": comments,
+            "read": began,
+            "error": self.run.error if self.run else "",
+            "in_settings": self.is_listed,
+        }
+
+
+def known(chosen: Settings) -> list[Known]:
+    """The sources of the settings, then those that were only indexed, by this user."""
+    with Memory(chosen.store.path, create=False) as memory:
+        before = {address: (run, how) for address, run, how in remembered(memory)}
+    listed = [
+        Known(address, one, before.get(address, (None, None))[0], is_listed=True)
+        for one in chosen.sources.listed
+        for address in (root(one.address),)
+    ]
+    there = {one.address for one in listed}
+    return listed + [
+        Known(address, how, run, is_listed=False)
+        for address, (run, how) in before.items()
+        if address not in there and how is not None and run.how
+    ]
