@@ -42,6 +42,7 @@ def test_bounds_speak_of_the_numbers_between_them(number, text):
         ("600", "Call 0800-555-0142."),
         ("3", "since version 2.1.4 - 5.0.1"),
         ("4.0.1", "since version 3 to 5"),
+        ("2028", "from 2020 to 2030"),
         ("304b", "Dogs are not allowed in rooms 301 to 306."),
     ],
 )
@@ -65,6 +66,8 @@ def test_an_unknown_word_made_of_one_that_is_there_is_not_absent():
     said = {"out_of_corpus": ("limescale",), "unknown": ("limescale",)}
     assert absent("Does it get rid of limescale?", "Vinegar takes scale off.", **said) == 0.0
     assert absent("Does it get rid of limescale?", "Vinegar takes rust off.", **said) == 1.0
+    said = {"out_of_corpus": ("removedfromserver",), "unknown": ("removedfromserver",)}
+    assert absent("When is it removedfromserver?", "It is removed from the server.", **said) == 1.0
 
 
 def test_no_window_reaches_over_two_items():

@@ -18,6 +18,7 @@ from rapidfuzz.fuzz import ratio
 from equipoise.core.types import Query
 from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.reading import Reading, Window
+from equipoise.text.facts import YEARS
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
 from equipoise.text.quotes import LONGEST
@@ -152,9 +153,9 @@ def _names(question: str) -> list[str]:
 
 def _absent_words(query: Query, text: str) -> frozenset[str]:
     """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
-    features of their own, aside, and words made of one that is there ("limescale" of "scale"). Of another language than
-    English only the words with a capital count, which German writes nouns with, and they may stand in the text in
-    parts: "Beitrag" in "Jahresbeitrag"."""
+    features of their own, aside, and words half of which is one that is there ("scale" of "limescale"). Of another
+    language than English only the words with a capital count, which German writes nouns with, and they may stand in the
+    text in parts: "Beitrag" in "Jahresbeitrag"."""
     there = text.casefold().translate(UMLAUTS)
     said = (word for word in query.out_of_corpus if word not in SAYING_NOTHING and not quantities(word))
     if not is_foreign(query.text):
@@ -163,11 +164,15 @@ def _absent_words(query: Query, text: str) -> frozenset[str]:
         return frozenset(said) - {
             word
             for plain, word in ((word.translate(UMLAUTS), word) for word in strange)
-            if plain in there or any(plain.startswith(part) or plain.endswith(part) for part in whole)
+            if plain in there or any(2 * len(part) >= len(plain) for part in whole if _ends_with(plain, part))
         }
     lower = {match.group() for match in WORD.finditer(query.text) if match.group().islower()}
     nouns = (word for word in said if word not in lower)
     return frozenset(word for word in nouns if not in_parts(word.translate(UMLAUTS), there))
+
+
+def _ends_with(word: str, part: str) -> bool:
+    return word.startswith(part) or word.endswith(part)
 
 
 def in_parts(word: str, there: str) -> bool:
@@ -197,8 +202,9 @@ def measures(question: str, text: str) -> frozenset[str]:
 
 
 def bounded(number: str, text: str) -> bool:
-    """Whether the text says something of the number by bounds: "rooms 301 to 306" of 304, "over 67" of 70."""
-    if number.count(".") > 1 or not _is_number(number):
+    """Whether the text says something of the number by bounds: "rooms 301 to 306" of 304, "over 67" of 70. Not of a
+    year, which stands beside others that it is not about."""
+    if number.count(".") > 1 or not _is_number(number) or float(number) in YEARS:
         return False
     value = float(number)
     ranges = [(_value(low), _value(high)) for low, high in _RANGE.findall(text)]
