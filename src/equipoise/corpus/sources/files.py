@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -106,7 +106,7 @@ class RemoteFiles:
         """Why a file is not read, empty where it is."""
         if any(part.startswith(".") for part in path.split("/")):
             return HIDDEN
-        if path.endswith(BESIDE) or not kind_of(PurePosixPath(path)):
+        if path.endswith(BESIDE) or not kind_of(Path(path)):
             return UNKNOWN
         shown = f"/{path}"
         is_in = not self.include or any(fnmatchcase(shown, one) for one in self.include)
