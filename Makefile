@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 READER ?= .equipoise/reader/model
+# The files of tests that have a mark: to import all others takes longer than some of them.
+with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1)' tests lab/tests)
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-failing failover indexers \
@@ -33,11 +35,11 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
 		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py \
-		tests/contract/test_highlighters.py \
-		tests/contract/test_encoders.py -m "not live"
+		tests/contract/test_highlighters.py tests/contract/test_encoders.py \
+		-m "not live" -k "not multilingual" -n auto --dist worksteal
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
-	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual_engine.py
+	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual_engine.py -k multilingual
 
 test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
@@ -47,7 +49,7 @@ test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres \
 		$(VENV)/.stores-test $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python -m pytest -m "live and not nightly" -rP
+	$(BIN)/python -m pytest -m "live and not nightly" -rP $(call with,live)
 
 check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 	$(BIN)/ruff check .
@@ -64,9 +66,10 @@ kills: $(VENV)/.test
 nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test $(VENV)/.local \
 		$(VENV)/.buckets $(VENV)/.sftp $(VENV)/.webdav $(VENV)/.sources-test $(VENV)/moto
 	command -v /usr/sbin/sshd >/dev/null || apt-get install --yes --no-install-recommends openssh-server
-	MOTO_SERVER=$(CURDIR)/$(VENV)/moto/bin/moto_server $(BIN)/python -m pytest -m "nightly and not live" -n auto --dist worksteal
+	MOTO_SERVER=$(CURDIR)/$(VENV)/moto/bin/moto_server $(BIN)/python -m pytest -m "nightly and not live" \
+		$(call with,nightly) -n auto --dist worksteal
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python -m pytest -m "nightly and live"
+	$(BIN)/python -m pytest -m "nightly and live" $(call with,nightly)
 	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
 
 serve-kills: $(VENV)/.test $(VENV)/.serve

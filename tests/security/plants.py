@@ -97,13 +97,15 @@ def _untrusted(texts, title="", **more):
     return _planted(documents, [0] * len(documents), **{"at_once": False, "first_trusted": False} | more)
 
 
+VILLAGES = _untrusted([f"{CLAIMS[3]}\n\n{CLAIMS[3][:-1]}, in village {n}." for n in range(3)])
+CONTRADICTING = _untrusted([*CLAIMS, *CLAIMS])
 KNOWN = (
-    _untrusted([STUFFING[2] * 3]),
+    VILLAGES,
+    _untrusted([STUFFING[2] * 3, FOREIGN[1]]),
     _untrusted([f"{STUFFING[0] * n}." for n in range(1, 60)], title="The best subject"),
-    _untrusted([*CLAIMS, *CLAIMS]),
+    CONTRADICTING,
     _untrusted([f"{question} {CLAIMS[3]}" for question in ASKED] * 2),
     _untrusted([_changed(document.text) for document in TRUSTED], at_once=True),
     _untrusted([*CLAIMS, TRUSTED[-1].text], first_trusted=True),
-    _untrusted([f"{CLAIMS[3]}\n\n{CLAIMS[3][:-1]}, in village {n}." for n in range(3)]),
 )
-"""What is planted in any case: each shows a kind of leak."""
+"""What is planted in any case, in this order: each shows a kind of leak, and the first ones most of them."""

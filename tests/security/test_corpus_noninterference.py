@@ -8,7 +8,7 @@ from beside import MODES, TRUSTED, WORDS, Planted, World, different, filled, run
 from corpus_leaks import FILES, LEAKS
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from plants import CLAIMS, FOREIGN, INSTRUCTIONS, KNOWN, plants
+from plants import CLAIMS, CONTRADICTING, FOREIGN, INSTRUCTIONS, KNOWN, plants
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.settings import Settings
@@ -46,10 +46,11 @@ def new_world(request, new_place):  # noqa: F811
 
 @dataclass(frozen=True)
 class Property:
-    """Fact 3 over random planted documents, with `modes` of asking."""
+    """Fact 3 over random planted documents, with `modes` of asking; KNOWN are planted in `known` modes."""
 
     new_world: object
     modes: tuple = MODES
+    known: tuple | None = None
 
     def check(self, examples, **more):
         """Raises AssertionError where an untrusted document moves what trusted ones show."""
@@ -72,21 +73,33 @@ class Property:
             finally:
                 world.library.close()
 
-        for planted in KNOWN:
-            for mode in self.modes:
+        for planted in KNOWN[::-1]:  # the example that is added last is tried first
+            for mode in self.known or self.modes:
                 holds = example(planted, mode)(holds)
         holds()
 
 
-def test_no_untrusted_document_moves_what_trusted_ones_answer(new_world):
-    Property(new_world).check(EXAMPLES)
+@pytest.mark.parametrize(
+    ("new_world", "known"),
+    [
+        ("sqlite", MODES),
+        ("postgres", ("chat others",)),
+        pytest.param("postgres", MODES, marks=pytest.mark.nightly),
+    ],
+    indirect=["new_world"],
+    ids=["sqlite", "postgres", "postgres-in-all-modes"],
+)
+def test_no_untrusted_document_moves_what_trusted_ones_answer(new_world, known):
+    """A mode is of the way above the store: in CI the other ones meet Postgres with random documents alone."""
+    Property(new_world, known=known).check(EXAMPLES)
 
 
 @pytest.mark.parametrize(
     ("new_world", "number"),
     [
-        ("sqlite", 10_000),
+        ("sqlite", 3_000),
         ("postgres", 1_000),
+        pytest.param("sqlite", 10_000, marks=pytest.mark.nightly),
         pytest.param("postgres", 10_000, marks=pytest.mark.nightly),  # a minute of two processes
     ],
     indirect=["new_world"],
@@ -225,7 +238,7 @@ def test_an_id_that_is_taken_is_said_and_nothing_moves(new_world):
 @pytest.mark.parametrize("mode", ["extractive", "chat others"])
 def test_trust_that_is_given_and_taken_back_restores_everything(new_world, mode):
     world = new_world(mode)
-    planted = KNOWN[2]
+    planted = CONTRADICTING
     filled(world, planted)
     before = shown(world)
     ids = [document.doc_id for document in planted.documents]
@@ -243,9 +256,9 @@ def test_trust_that_is_given_and_taken_back_restores_everything(new_world, mode)
 
 
 def test_documents_that_are_held_are_never_read(new_world):
-    held = [replace(document, trust=Trust.HELD) for document in KNOWN[2].documents]
+    held = [replace(document, trust=Trust.HELD) for document in CONTRADICTING.documents]
     alone, world = new_world("chat others"), new_world("chat others")
-    assert run(world, replace(KNOWN[2], documents=tuple(held))) == run(alone, Planted())
+    assert run(world, replace(CONTRADICTING, documents=tuple(held))) == run(alone, Planted())
     assert not any(passage.trust is Trust.HELD for passage in world.library.search(WORDS[0]).passages)
 
 
