@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 QUESTIONS = {"bells": "Should the town ring church bells at night?", "ferry": "Should the ferry be free?"}
 SUBJECTS = {
     "bells": ("church bells at night", "sleep", "tradition", "noise", "hours", "visitors"),
@@ -64,3 +66,12 @@ def write(folder: Path) -> tuple[Path, Path]:
     asked = "".join(f"{query}\t{question}\n" for query, question in QUESTIONS.items())
     attacks.with_name("questions.tsv").write_text("query-id\tquestion\n" + asked)
     return corpus, attacks
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unrendered():
+    """For modules that import it: figures are drawn and not rendered, which takes longer than all else in a run of the
+    benchmark. test_bias_run and test_qa_report render them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", lambda figure, text, **how: text.write("<svg/>"))
+        yield

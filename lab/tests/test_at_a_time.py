@@ -9,6 +9,7 @@ import pytest
 import bias_corpus
 import qa_town
 import test_bias_run
+from bias_corpus import unrendered  # noqa: F401
 from equipoise.core import sync
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import ChatReply, Message, Usage

@@ -1,18 +1,12 @@
-"""`equipoise bench` as people type it, in a process of its own."""
+"""`equipoise bench bias` as people type it: a whole run in a process of its own, errors in this one."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 import bias_corpus
 from processes import ENVIRONMENT
-
-
-def equipoise(*arguments, cwd):
-    command = [sys.executable, "-c", "from equipoise.apps.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=cwd, check=False)
+from processes_cli import piped
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +16,23 @@ def folder(tmp_path_factory):
     return folder
 
 
-def bench(folder, *arguments, corpus="corpus", attacks="attacks/passages.jsonl"):
-    return equipoise("bench", "bias", "--corpus", corpus, "--attacks", attacks, *arguments, cwd=folder)
+@pytest.fixture
+def inside(folder, run_here, monkeypatch):
+    """`run_here` in the folder."""
+    monkeypatch.chdir(folder)
+    return run_here
+
+
+def bias(*arguments, corpus="corpus", attacks="attacks/passages.jsonl"):
+    return ("bench", "bias", "--corpus", corpus, "--attacks", attacks, *arguments)
 
 
 def test_a_run_writes_everything_and_says_where(folder):
-    done = bench(folder, "--injections", "0,2", "--filters", "none,biasdef", "--limit", "1", "--out", "out")
+    asked = bias("--injections", "0,2", "--filters", "none,biasdef", "--limit", "1", "--out", "out")
+    done = piped(*asked, cwd=folder, env=ENVIRONMENT)
     assert done.returncode == 0
-    assert "Traceback" not in done.stderr
-    assert done.stdout == "1 questions in out: tables.md, summary.json, results.jsonl\n"
+    assert b"Traceback" not in done.stderr
+    assert done.stdout == b"1 questions in out: tables.md, summary.json, results.jsonl\n"
     assert json.loads((folder / "out" / "summary.json").read_text())["queries"] == 1
     assert len((folder / "out" / "results.jsonl").read_text().splitlines()) == 2 * (1 + 2 * 3)
 
@@ -51,16 +53,16 @@ def test_a_run_writes_everything_and_says_where(folder):
         ([], {"attacks": "nothing.jsonl"}, "nothing.jsonl"),
     ],
 )
-def test_an_error_is_one_line(folder, arguments, files, why):
-    done = bench(folder, "--out", f"bad-{abs(hash(why))}", *arguments, **files)
-    assert done.returncode in (2, 3)
-    assert done.stdout == ""
-    assert done.stderr.startswith("equipoise: ")
-    assert why in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_an_error_is_one_line(inside, arguments, files, why):
+    code, out, err = inside(*bias("--out", f"bad-{abs(hash(why))}", *arguments, **files))
+    assert code in (2, 3)
+    assert out == ""
+    assert err.startswith("equipoise: ")
+    assert why in err
+    assert err.count("\n") == 1
 
 
-def test_data_sets_are_fetched_by_name(folder):
-    done = equipoise("bench", "fetch", "nothing", "there", cwd=folder)
-    assert done.returncode == 2
-    assert "choose one of wiki-balance-natural" in done.stderr
+def test_data_sets_are_fetched_by_name(inside):
+    code, _, err = inside("bench", "fetch", "nothing", "there")
+    assert code == 2
+    assert "choose one of wiki-balance-natural" in err

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bias_corpus
+from bias_corpus import unrendered  # noqa: F401
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelError, ModelReplyError, ModelUnavailable
 from equipoise.core.types import Passage

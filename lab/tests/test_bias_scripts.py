@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import bias_corpus
+from bias_corpus import unrendered  # noqa: F401
 from equipoise.models.scripted import ScriptedChat
 from test_bias_stances import sided
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import bias_corpus
+from bias_corpus import unrendered  # noqa: F401
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.types import ChatReply
 from equipoise.models.scripted import ScriptedChat
