@@ -66,6 +66,7 @@ kills: $(VENV)/.test
 nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test $(VENV)/.local \
 		$(VENV)/.buckets $(VENV)/.sftp $(VENV)/.webdav $(VENV)/.sources-test $(VENV)/moto
 	command -v /usr/sbin/sshd >/dev/null || apt-get install --yes --no-install-recommends openssh-server
+	command -v /usr/sbin/dovecot >/dev/null || apt-get install --yes --no-install-recommends dovecot-imapd
 	MOTO_SERVER=$(CURDIR)/$(VENV)/moto/bin/moto_server $(BIN)/python -m pytest -m "nightly and not live" \
 		$(call with,nightly) -n auto --dist worksteal
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b

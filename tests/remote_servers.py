@@ -1,8 +1,9 @@
-"""Real servers of files on the loopback: S3 by moto, WebDAV by wsgidav, SFTP by OpenSSH. Each is given as its settings
-and as something that puts and drops files there."""
+"""Real servers of files on the loopback: S3 by moto, WebDAV by wsgidav, SFTP by OpenSSH, IMAP by Dovecot. Each is given
+as its settings and as something that puts and drops files there."""
 
 import json
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -115,6 +116,77 @@ def sftp(folder: Path):
         address = f"sftp://localhost:{port}{files}"
         options = {"username": "root", "client_keys": "env:KEY_FILE", "known_hosts": str(folder / "known")}
         yield SourceSettings(address=address, options=options, allow=("localhost",)), Folder(files)
+
+
+class Messages:
+    """A mailbox as Dovecot keeps it: a file for each message, a line for each flag."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def put(self, name, text):
+        place = self.folder / "new" / f"{time.time_ns()}.{name}.here"
+        head = f"From: ann@shop.example\r\nTo: bob@shop.example\r\nSubject: {name}\r\n\r\n"
+        place.write_bytes(head.encode() + text)
+        shutil.chown(place, "mail", "mail")
+
+    def drop(self, name):
+        (found,) = self.folder.glob(f"*/*.{name}.here*")
+        found.unlink()
+
+    @property
+    def seen(self):
+        """How many messages are marked as read."""
+        return len([path for path in self.folder.glob("cur/*") if "S" in path.name.partition(":2,")[2]])
+
+
+@contextmanager
+def imap(folder: Path):
+    port, mail, user = _free(), folder / "mail", pwd.getpwnam("mail")
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    made = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout {key} -out {certificate}"
+    subprocess.run(
+        [*made.split(), "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True
+    )
+    for name in ("run", "state", "mail/Maildir/cur", "mail/Maildir/new", "mail/Maildir/tmp"):
+        (folder / name).mkdir(parents=True)
+    for path in (mail, *mail.rglob("*")):
+        shutil.chown(path, "mail", "mail")
+    for path in (folder, *folder.parents[:3]):
+        path.chmod(0o755)
+    (folder / "users").write_text(f"ann:{{PLAIN}}{SECRET}:{user.pw_uid}:{user.pw_gid}::{mail}\n")
+    (folder / "dovecot.conf").write_text(f"""
+base_dir = {folder / "run"}
+state_dir = {folder / "state"}
+log_path = {folder / "dovecot.log"}
+protocols = imap
+ssl = required
+ssl_cert = <{certificate}
+ssl_key = <{key}
+mail_location = maildir:~/Maildir
+first_valid_uid = 1
+listen = 127.0.0.1
+service imap-login {{
+  inet_listener imap {{
+    port = 0
+  }}
+  inet_listener imaps {{
+    port = {port}
+  }}
+}}
+passdb {{
+  driver = passwd-file
+  args = {folder / "users"}
+}}
+userdb {{
+  driver = passwd-file
+  args = {folder / "users"}
+}}
+""")
+    with _running(["dovecot", "-F", "-c", str(folder / "dovecot.conf")], port, folder):
+        options = {"username": "ann", "password": "env:SECRET", "cafile": str(certificate)}
+        chosen = SourceSettings(address=f"imaps://localhost:{port}/", options=options, allow=("localhost",))
+        yield chosen, Messages(mail / "Maildir")
 
 
 def _free() -> int:

@@ -1,10 +1,16 @@
-"""Files of other machines: what is listed, what is said, and what settings may say of them."""
+"""Files and mail of other machines: what is listed, what is said, and what settings may say of them."""
+
+import imaplib
+from typing import ClassVar
 
 import pytest
 
 from equipoise.core.errors import CorpusError, InputError, SettingsError
 from equipoise.core.source_settings import SourceSettings
+from equipoise.corpus.limits import LARGEST_FILE
+from equipoise.corpus.sources import mail
 from equipoise.corpus.sources.addresses import root
+from equipoise.corpus.sources.source import Unanswered
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from sources_here import here
@@ -88,7 +94,15 @@ def test_one_spelling(text, whole):
 
 @pytest.mark.parametrize(
     "text",
-    ["s3://u:p@papers/", "s3://papers/?x", "file:///etc", "memory://x", "s3:///x", "simplecache::s3://x"],
+    [
+        "s3://u:p@papers/",
+        "s3://papers/?x",
+        "file:///etc",
+        "memory://x",
+        "s3:///x",
+        "imaps://h/IN%0d%0aBOX",
+        "simplecache::s3://x",
+    ],
 )
 def test_what_is_no_address_of_a_source(text):
     with pytest.raises((InputError, SettingsError, ValueError)):
@@ -109,3 +123,39 @@ def test_a_secret_never_stands_in_settings():
         chosen.secrets({})
     with pytest.raises(ValueError, match="never stands in settings"):
         SourceSettings(address="s3://papers/", options={"secret_access_key": "hush"})
+
+
+def test_mail_is_taken_as_bytes_and_no_more_than_a_file_may_have():
+    link = imaplib.IMAP4_SSL.__new__(mail._Bounded)
+    with pytest.raises(imaplib.IMAP4.abort, match="larger than"):
+        link.read(LARGEST_FILE + 1)
+
+
+class Answers:
+    """A connection of IMAP that answers what it is told."""
+
+    untagged_responses: ClassVar = {"UIDVALIDITY": [b"7"]}
+
+    def __init__(self, *numbers):
+        self.numbers, self.asked = numbers, []
+
+    def select(self, folder, readonly):
+        self.asked.append((folder, readonly))
+        return "OK", [b"1"]
+
+    def uid(self, command, *said):
+        self.asked.append((command, *said))
+        if command == "SEARCH":
+            return "OK", [" ".join(map(str, self.numbers)).encode()]
+        return ("OK", [None]) if said[0] == "3" else ("OK", [(b"1 (BODY[] {9}", b"Subject: a\r\n\r\nTea.")])
+
+
+def test_a_message_is_named_by_its_number_and_one_that_goes_meanwhile_is_not_read():
+    box = mail.Mailbox("imaps://h/A/", link := Answers(1, 2, 3), 'A "b"', most=2)
+    items = list(box.items({}))
+    assert [one.key for one in items] == ["imaps://h/A/7/3.eml", "imaps://h/A/7/2.eml"]
+    assert link.asked == [('"A \\"b\\""', True), ("SEARCH", "UNDELETED")]
+    assert box.read(items[1])[0].content.data.endswith(b"Tea.")
+    with pytest.raises(Unanswered):
+        box.read(items[0])
+    assert "newest 2" in str(box.left_out) and box.gone({"imaps://h/A/7/1.eml": None, "x": None}) == ["x"]

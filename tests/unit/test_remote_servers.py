@@ -1,6 +1,6 @@
-"""Buckets, SFTP and WebDAV on real servers: the same rounds for each."""
+"""Buckets, SFTP, WebDAV and mail on real servers: the same rounds for each."""
 
-import shutil
+from pathlib import Path
 
 import pytest
 
@@ -12,15 +12,16 @@ from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 
 pytestmark = pytest.mark.nightly
-NEEDS = {"s3": ("obstore",), "webdav": ("webdav4", "wsgidav"), "sftp": ("sshfs",)}
+NEEDS = {"s3": ("obstore",), "webdav": ("webdav4", "wsgidav"), "sftp": ("sshfs",), "imap": ()}
+PROGRAMS = {"sftp": "/usr/sbin/sshd", "imap": "/usr/sbin/dovecot"}
 
 
 @pytest.fixture(params=NEEDS)
 def place(request, tmp_path, monkeypatch):
     for name in NEEDS[request.param]:
         pytest.importorskip(name)
-    if request.param == "sftp" and not shutil.which("sshd", path="/usr/sbin"):
-        pytest.skip("there is no sshd")
+    if (program := PROGRAMS.get(request.param)) and not Path(program).exists():
+        pytest.skip(f"there is no {program}")
     if request.param == "s3" and not remote_servers.MOTO:
         pytest.skip("there is no moto_server")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -37,15 +38,21 @@ def test_what_is_new_changed_the_same_and_gone(place, tmp_path):
     chosen, there = place
     encoder = HashedWords()
     for number in range(12):
-        there.put(f"a%20b/t{number}.txt", f"Text {number} is about tea.".encode())
-    there.put("x.bin", b"1")
+        there.put(f"b%20c{number}.txt", f"Text {number} is about tea.".encode())
+    is_mail = chosen.address.startswith("imaps")
+    if not is_mail:
+        there.put("x.bin", b"1")
     with Store.open(tmp_path / "index.db", create=True) as store:
         rounds = [sync_source(chosen, store, encoder), sync_source(chosen, store, encoder)]
         assert [(one.added, one.unchanged) for one in rounds] == [(12, 0), (0, 12)] and encoder.encoded == 12
-        there.put("a%20b/t1.txt", b"Text 1 is all about milk.")
-        there.drop("a%20b/t2.txt")
+        if is_mail:
+            assert there.seen == 0
+            there.drop("b%20c1.txt")  # a message never changes, another one comes
+        there.put("b%20c1.txt", b"Text 1 is all about milk.")
+        there.drop("b%20c2.txt")
         report = sync_source(chosen, store, encoder)
-        assert (report.changed, report.unchanged, report.removed) == (1, 10, 1) and encoder.encoded == 13
+        done = (report.added + report.changed, report.unchanged, report.removed)
+        assert done == (1, 10, 2 if is_mail else 1) and encoder.encoded == 13
         assert {one.trust for one in store.listing()} == {Trust.UNTRUSTED}
         assert remote_servers.SECRET.encode() not in (tmp_path / "index.db").read_bytes()
     kept = b"".join(path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file())

@@ -13,7 +13,7 @@ from equipoise.core.guarded import WHERE_TO
 from equipoise.core.section import Section, Words
 
 SITES = ("http", "https")
-REMOTE = ("s3", "gs", "az", "sftp", "webdav", "webdav+http")
+REMOTE = ("s3", "gs", "az", "sftp", "webdav", "webdav+http", "imaps")
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(r"secret|pass|token|key|credential|sas|signature", re.IGNORECASE)
 """In the name of an option: its value is a secret, or leads to one."""
@@ -21,14 +21,14 @@ _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
 class SourceSettings(Section):
-    """A site, a bucket or a folder of another machine: its address, and whose it is. Sites are trusted unless it is
-    said otherwise, all else is untrusted.
+    """A site, a bucket, a mailbox or a folder of another machine: its address, and whose it is. Sites are
+    trusted unless it is said otherwise, all else is untrusted.
 
     `include` and `exclude` are patterns of paths, as `/blog/*`. `every`, such as "15m", "6h" or "1d", is for
     `sources sync --due`. `comments` are CSS selectors of what readers write besides what is found by itself. `allow`
     names hosts on networks of your own that may be asked. `authorization` is the variable (`env:NAME`) that holds what
     is sent as Authorization, to this host alone. No more than `pages` pages are asked for, `delay` seconds apart.
-    `options` are those of a bucket, of SFTP or WebDAV; what is secret in them is `env:NAME`, too.
+    `options` are those of a bucket, of SFTP, WebDAV or IMAP; what is secret in them is `env:NAME`, too.
     """
 
     address: str
@@ -61,6 +61,8 @@ class SourceSettings(Section):
     @classmethod
     def _no_secret(cls, value: dict[str, str]) -> dict[str, str]:
         for name, said in value.items():
+            if not said.isprintable():
+                raise ValueError(f"{name} holds what cannot be printed")
             if _SECRET.search(name) and not _REFERENCE.fullmatch(said):
                 raise ValueError(f'write {name} = "env:NAME": a secret never stands in settings')
         return value

@@ -81,7 +81,13 @@ def root(text: str) -> str:
     if scheme_of(text) not in REMOTE:
         return str(given(text))
     parts = urlsplit(text)
-    if "@" in parts.netloc or parts.query or parts.fragment or not parts.netloc or _ODD.search(text):
+    if (
+        "@" in parts.netloc
+        or parts.query
+        or parts.fragment
+        or not parts.netloc
+        or _ODD.search(text + unquote(text).replace(" ", ""))
+    ):
         raise InputError(f"{text[:200]!r} is no address of a source: see docs/sources.md")
     path = normpath(quote(unquote(parts.path))) if parts.path else ""
     return f"{parts.scheme}://{parts.netloc.lower()}/{path.strip('/')}".rstrip("/") + "/"

@@ -1,6 +1,6 @@
-"""File systems of other machines, opened by their address: each kind needs an extra of its own.
+"""File systems and mailboxes of other machines, opened by their address; most kinds need an extra of their own.
 
-Buckets are asked at the endpoint of their cloud or of `options`. Of SFTP and WebDAV the host is resolved once and
+Buckets are asked at the endpoint of their cloud or of `options`. Of SFTP, WebDAV and IMAP the host is resolved once and
 checked as that of a site is, and the connection goes to the address that was checked.
 """
 
@@ -14,6 +14,7 @@ import httpcore2
 
 from equipoise.core.errors import CorpusError, InputError
 from equipoise.core.source_settings import SourceSettings
+from equipoise.corpus.sources import mail
 from equipoise.corpus.sources.files import RemoteFiles, failing
 from equipoise.corpus.sources.guard import Allowed, Guarded, Resolver
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 TIMEOUT_S = 30
+_OF_MAIL = frozenset({"username", "password", "cafile"})
 _OF_SFTP = frozenset({"username", "password", "client_keys", "passphrase", "known_hosts"})
 
 
@@ -43,8 +45,10 @@ class _Place:
 
 
 @contextmanager
-def remote_files(chosen: SourceSettings, address: str, resolve: Resolver) -> Iterator[RemoteFiles]:
-    """The files at the canonical address of settings. Raises CorpusError where they cannot be reached."""
+def remote_files(
+    chosen: SourceSettings, address: str, resolve: Resolver
+) -> Iterator[RemoteFiles | mail.Mailbox]:
+    """The files or messages at the canonical address of settings. Raises CorpusError where they cannot be reached."""
     options, parts = chosen.secrets(), urlsplit(address)
     hidden = tuple(value for name, value in options.items() if chosen.options[name] != value)
     guarded = Guarded(Allowed(tuple(name.lower() for name in chosen.allow)), resolve)
@@ -55,11 +59,19 @@ def remote_files(chosen: SourceSettings, address: str, resolve: Resolver) -> Ite
         except httpcore2.ConnectError as error:
             raise CorpusError(f"{address} cannot be reached: {error}") from error
 
-    kind = parts.scheme.partition("+")[0]
+    kind, place = parts.scheme.partition("+")[0], _Place(parts, options, check)
+    if kind == "imaps":
+        with failing(CorpusError, f"{address} cannot be reached", hidden):
+            link = mail.opened(
+                parts.hostname or "", parts.port or mail.PORT, check, place.only(_OF_MAIL), TIMEOUT_S
+            )
+        with link:
+            yield mail.Mailbox(address, link, unquote(parts.path).strip("/") or "INBOX", chosen.pages, hidden)
+        return
     opened, extra = _KINDS[kind]
     try:
         with failing(CorpusError, f"{address} cannot be reached", hidden):
-            system, folder = opened(_Place(parts, options, check))
+            system, folder = opened(place)
     except ImportError as error:
         raise InputError(f"{kind}:// needs more packages: pip install 'equipoise[{extra}]'") from error
     yield RemoteFiles(address, system, folder, chosen.include, chosen.exclude, chosen.pages, hidden)

@@ -1,0 +1,124 @@
+"""A folder of a mailbox as a source, by IMAP over TLS: each message is a document, and none is marked as read.
+
+A message never changes, so its number says all. It is taken as bytes, and looked into by the process that reads files.
+"""
+
+import imaplib
+import re
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from equipoise.core.errors import CorpusError, UnreadableFile
+from equipoise.corpus.files import Content, LeftOut, Original
+from equipoise.corpus.limits import LARGEST_FILE
+from equipoise.corpus.record_types import FileRecord
+from equipoise.corpus.sources.files import failing
+from equipoise.corpus.sources.source import Item, ItemPart, Unanswered
+
+PORT = 993
+
+
+class _Named(ssl.SSLContext):
+    """Checks the certificate for a `host`, whatever address the connection goes to."""
+
+    host = ""
+
+    def wrap_socket(self, *given: Any, **more: Any) -> ssl.SSLSocket:  # noqa: ANN401 (as ssl has it)
+        return super().wrap_socket(*given, **more | {"server_hostname": self.host})
+
+
+class _Bounded(imaplib.IMAP4_SSL):
+    """Takes no answer that is larger than a file may be."""
+
+    def read(self, size: int) -> bytes:
+        if size > LARGEST_FILE:
+            raise self.abort(f"it is larger than {LARGEST_FILE:,} bytes")
+        return super().read(size)
+
+
+def opened(
+    host: str, port: int, check: Callable[[int], str], options: Mapping[str, str], timeout: float
+) -> imaplib.IMAP4_SSL:
+    """A connection to the address of the host that `check` gives, with its user logged in."""
+    context = _Named(ssl.PROTOCOL_TLS_CLIENT)
+    context.host = host
+    context.load_default_certs()
+    if "cafile" in options:
+        context.load_verify_locations(options["cafile"])
+    link = _Bounded(check(port), port, ssl_context=context, timeout=timeout)
+    link.login(_quoted(options.get("username", "")), options.get("password", ""))
+    return link
+
+
+@dataclass(slots=True)
+class Mailbox:
+    """The messages in a `folder`, the newest `most` of them. What stands in `secrets` is said in no message."""
+
+    address: str
+    link: imaplib.IMAP4_SSL
+    folder: str
+    most: int = 10_000
+    secrets: tuple[str, ...] = ()
+    failed: list[UnreadableFile] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    _there: dict[str, str] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def nothing(self) -> str:
+        """See DocumentSource."""
+        return f"nothing could be read at {self.address}"
+
+    @property
+    def expected(self) -> int:
+        """See DocumentSource."""
+        return min(len(self._there), self.most)
+
+    def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
+        """See DocumentSource: the newest first."""
+        with failing(CorpusError, f"{self.address} cannot be listed", self.secrets):
+            self._told(self.link.select(_quoted(self.folder), readonly=True))
+            (validity,) = self.link.untagged_responses.get("UIDVALIDITY", [b"0"])
+            (found,) = self._told(self.link.uid("SEARCH", "UNDELETED"))
+            numbers = sorted(map(int, found.split()), reverse=True)
+        self._there = {f"{self.address}{int(validity)}/{number}.eml": str(number) for number in numbers}
+        for key, number in list(self._there.items())[: self.most]:
+            yield Item(key, self._original(key, number), "", 0, int(validity))
+        if len(numbers) > self.most:
+            why = f"of {len(numbers):,} messages the newest {self.most:,} are read: raise pages"
+            self.left_out.append(LeftOut(self.address, why))
+
+    def read(self, item: Item) -> Sequence[ItemPart]:
+        """See DocumentSource."""
+        return [ItemPart(Content(self._bytes(self._there[item.key]), item.size, item.mtime_ns))]
+
+    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
+        """See DocumentSource."""
+        return [key for key in known if key not in self._there]
+
+    def _original(self, key: str, number: str) -> Original:
+        return Original(key, "message.eml", lambda: self._bytes(number))
+
+    def _bytes(self, number: str) -> bytes:
+        with self._lock, failing(Unanswered, "it cannot be read", self.secrets):
+            for part in self._told(self.link.uid("FETCH", number, "(BODY.PEEK[])")):
+                if isinstance(part, tuple):
+                    return bytes(part[1])
+            raise Unanswered("it is not there any more")
+
+    @staticmethod
+    def _told(answer: tuple[str, list[Any]]) -> list[Any]:
+        """What came with an answer that is no refusal."""
+        kind, said = answer
+        if kind != "OK":
+            raise Unanswered(
+                b" ".join(one for one in said if isinstance(one, bytes)).decode("utf-8", "replace")
+            )
+        return said
+
+
+def _quoted(text: str) -> str:
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
