@@ -1,7 +1,6 @@
 """Files and mail of other machines: what is listed, what is said, and what settings may say of them."""
 
 import imaplib
-from typing import ClassVar
 
 import pytest
 
@@ -134,10 +133,11 @@ def test_mail_is_taken_as_bytes_and_no_more_than_a_file_may_have():
 class Answers:
     """A connection of IMAP that answers what it is told."""
 
-    untagged_responses: ClassVar = {"UIDVALIDITY": [b"7"]}
-
     def __init__(self, *numbers):
         self.numbers, self.asked = numbers, []
+
+    def response(self, name):
+        return name, [b"7"]
 
     def select(self, folder, readonly):
         self.asked.append((folder, readonly))

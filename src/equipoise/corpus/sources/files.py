@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -113,7 +113,7 @@ class RemoteFiles:
         return "" if is_in and not any(fnmatchcase(shown, one) for one in self.exclude) else "excluded"
 
     def _original(self, key: str, info: dict[str, Any]) -> Original:
-        return Original(key, PurePosixPath(info["name"]).name, lambda: self._bytes(key))
+        return Original(key, Path(info["name"]).name, lambda: self._bytes(key))
 
     def _bytes(self, key: str) -> bytes:
         with (

@@ -81,12 +81,12 @@ class Mailbox:
         """See DocumentSource: the newest first."""
         with failing(CorpusError, f"{self.address} cannot be listed", self.secrets):
             self._told(self.link.select(_quoted(self.folder), readonly=True))
-            (validity,) = self.link.untagged_responses.get("UIDVALIDITY", [b"0"])
+            validity = int(self.link.response("UIDVALIDITY")[1][0] or 0)
             (found,) = self._told(self.link.uid("SEARCH", "UNDELETED"))
-            numbers = sorted(map(int, found.split()), reverse=True)
-        self._there = {f"{self.address}{int(validity)}/{number}.eml": str(number) for number in numbers}
+            numbers = sorted(map(int, bytes(found).split()), reverse=True)
+        self._there = {f"{self.address}{validity}/{number}.eml": str(number) for number in numbers}
         for key, number in list(self._there.items())[: self.most]:
-            yield Item(key, self._original(key, number), "", 0, int(validity))
+            yield Item(key, self._original(key, number), "", 0, validity)
         if len(numbers) > self.most:
             why = f"of {len(numbers):,} messages the newest {self.most:,} are read: raise pages"
             self.left_out.append(LeftOut(self.address, why))
