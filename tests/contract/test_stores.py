@@ -251,6 +251,7 @@ class TestWriting:
     def test_a_file_is_replaced_as_a_whole(self, filled):
         filled.replace_file(record(sha256="11"), entries(document("bats", "Bats fly.")))
         assert filled.doc_ids() == ("owls", "bats")
+        assert filled.file_of("bats") == "a.txt"
         assert filled.files() == {"a.txt": record(sha256="11")}
         assert found(filled, "cats", 5) == [[], [], []]
         filled.verify()
@@ -289,6 +290,8 @@ class TestWriting:
         store.add_documents(entries(ANIMALS[0]))
         with pytest.raises(StoreError, match=r"built with hashed-words \(32 dimensions\), not other \(16"):
             store.bind_encoder(HashedWords(16, "other"))
+        with pytest.raises(StoreError, match="index into a new store"):
+            store.check_encoder(HashedWords(16))
 
     def test_threads_may_share_a_store(self, filled):
         wrong = []

@@ -66,16 +66,6 @@ def asked(question, *names):
     return {name: {"query": question} for name in names or ("retriever", "filter", "highlighter")}
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("index")
-    for document in DOCUMENTS:
-        (folder / document.source).write_text(document.text, "utf-8")
-    with Library.create(folder / "index.db", chat=None) as library:
-        library.index([folder / document.source for document in DOCUMENTS])
-    return str(folder / "index.db")
-
-
 class TestAPipeline:
     def test_over_its_own_store_and_retriever_answers_with_verbatim_quotes(self):
         result = over_its_own_store().run(asked(QUESTION))["summarizer"]

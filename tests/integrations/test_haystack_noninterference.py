@@ -231,11 +231,6 @@ def test_a_boundary_that_passes_what_the_highlighter_says_is_caught(monkeypatch)
     assert leaking(QUIET, LOUD, SENTENCES[:1]) == "other words, other requests"
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")
-
-
 class TestTrustedDocuments:
     """Fact 3 through Haystack's own machinery."""
 
@@ -286,15 +281,15 @@ class TestTrustedDocuments:
 
     @fact3.few
     @given(pieces=fact3.planted)
-    def test_nothing_planted_moves_what_is_found_of_trusted_documents(self, index, pieces):
+    def test_nothing_planted_moves_what_is_found_of_trusted_documents(self, trusted_index, pieces):
         def found():
-            retriever = Retriever(str(index), top_k=2, embedder=HashedWords())
+            retriever = Retriever(str(trusted_index), top_k=2, embedder=HashedWords())
             documents = retriever.run(fact3.QUESTION)["documents"]
             retriever.close()
             return [document.to_dict() for document in documents]
 
         before = found()
-        with fact3.beside(index, pieces):
+        with fact3.beside(trusted_index, pieces):
             after = found()
         assert after[: len(before)] == before
         assert {document["trust"] for document in before} == {"trusted"}

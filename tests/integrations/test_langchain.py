@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from equipoise import Library
 from equipoise.core.errors import InputError, QuestionError, SettingsError
 from equipoise.core.types import Dropped, Proposal, Span
 from equipoise.integrations.langchain import (
@@ -45,16 +44,6 @@ def nameless():
 
 
 every = RunnableLambda(lambda question: documents())
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("index")
-    for document in DOCUMENTS:
-        (folder / document.source).write_text(document.text, "utf-8")
-    with Library.create(folder / "index.db", chat=None) as library:
-        library.index([folder / document.source for document in DOCUMENTS])
-    return str(folder / "index.db")
 
 
 def block_of(message):

@@ -183,11 +183,6 @@ def test_a_boundary_that_lets_the_highlighters_words_through_is_caught(monkeypat
     assert leaking(f"AB {CANARY}", f"A {CANARY}", SENTENCES[:1]) == "other words, other requests"
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")
-
-
 def without_ids(message):
     """Its blocks without the names that LangChain draws at random for them."""
     return [{key: value for key, value in block.items() if key != "id"} for block in message.content]
@@ -240,9 +235,9 @@ class TestTrustedDocuments:
 
     @fact3.few
     @given(pieces=fact3.planted)
-    def test_nothing_planted_moves_what_is_found_or_answered_over_our_index(self, index, pieces):
+    def test_nothing_planted_moves_what_is_found_or_answered_over_our_index(self, trusted_index, pieces):
         def found():
-            retriever = Retriever(index=str(index), top_k=2, embeddings=HashedWords())
+            retriever = Retriever(index=str(trusted_index), top_k=2, embeddings=HashedWords())
             try:
                 return retriever.invoke(fact3.QUESTION), self.chain(retriever, fact3.writing()).invoke(
                     fact3.QUESTION
@@ -251,7 +246,7 @@ class TestTrustedDocuments:
                 retriever.close()
 
         before, message = found()
-        with fact3.beside(index, pieces):
+        with fact3.beside(trusted_index, pieces):
             after, again = found()
         assert after[: len(before)] == before
         assert {document.metadata["trust"] for document in before} == {"trusted"}

@@ -101,12 +101,12 @@ def test_where_all_are_read_alike_planted_text_is_written_about():
 
 @fact3.few
 @given(pieces=fact3.planted)
-def test_nothing_planted_moves_an_answer_over_our_index(index, pieces):
+def test_nothing_planted_moves_an_answer_over_our_index(trusted_index, pieces):
     def answered(others=False):
         settings = Settings.model_validate(fact3.ALWAYS)
         chat = fact3.writing()
         with Library.open(
-            index, encoder=HashedWords(), chat=chat, highlighter=fact3.Sharing(), settings=settings
+            trusted_index, encoder=HashedWords(), chat=chat, highlighter=fact3.Sharing(), settings=settings
         ) as library:
             response = QueryEngine(library=library, others=others).query(fact3.QUESTION)
         nodes = [hit.to_dict() for hit in response.source_nodes]
@@ -114,11 +114,6 @@ def test_nothing_planted_moves_an_answer_over_our_index(index, pieces):
         return response.response, nodes, response.metadata | {"others": None}, seen
 
     before = answered()
-    with fact3.beside(index, pieces):
+    with fact3.beside(trusted_index, pieces):
         assert answered() == answered(others=True) == before
     assert {node["node"]["metadata"]["trust"] for node in before[1]} == {"trusted"}
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")

@@ -44,11 +44,6 @@ class TakesCats:
         )
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")
-
-
 @pytest.fixture
 def library(tmp_path):
     """A trusted document and an untrusted one with an odd id, whose title would begin a line."""
@@ -140,10 +135,10 @@ def test_what_a_filter_took_out_is_named_without_its_text_or_the_filters_words(t
 
 @settings(fact3.few, max_examples=5)
 @given(pieces=fact3.planted)
-def test_nothing_planted_moves_what_the_tools_say_of_trusted_documents(index, pieces):
+def test_nothing_planted_moves_what_the_tools_say_of_trusted_documents(trusted_index, pieces):
     def told(others):
         with Library.open(
-            index, encoder=HashedWords(), chat=None, reranker=None, highlighter=fact3.Sharing()
+            trusted_index, encoder=HashedWords(), chat=None, reranker=None, highlighter=fact3.Sharing()
         ) as library:
             answer = call(library, "ask", question=fact3.QUESTION, others=others).structured_content
             found = call(library, "search", words=fact3.QUESTION, k=2).structured_content["passages"]
@@ -152,7 +147,7 @@ def test_nothing_planted_moves_what_the_tools_say_of_trusted_documents(index, pi
         return answer | {"others": None}, trusted
 
     before = told(others=False)
-    with fact3.beside(index, pieces):
+    with fact3.beside(trusted_index, pieces):
         assert told(others=False) == told(others=True) == before
     assert before[0]["trust"] == "trusted" and before[0]["answer"]
 

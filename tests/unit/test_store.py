@@ -1,5 +1,4 @@
 import sqlite3
-import threading
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -95,17 +94,6 @@ class TestReading:
         assert [p.doc_id for p in store.passages([3, 1])] == ["owls", "cats"]
         assert store.passages_of("cats") == (store.passage(1),)
 
-    def test_unknown_names_are_errors_or_left_out(self, store):
-        with pytest.raises(CorpusError, match="no document 'none'"):
-            store.document("none")
-        with pytest.raises(CorpusError, match="no passage 7"):
-            store.passages([7])
-        store.add_documents(entries(*ANIMALS))
-        assert {name: store.document(name).trust for name in ("dogs", "cats")} == {
-            "dogs": Trust.TRUSTED,
-            "cats": Trust.TRUSTED,
-        }
-
     @settings(deadline=None)
     @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1), st.data())
     def test_a_passage_is_the_slice_of_its_document(self, text, data):
@@ -120,19 +108,6 @@ class TestReading:
 
 
 class TestVectors:
-    def test_rows_follow_ascending_passage_ids(self, store):
-        store.add_documents(entries(*ANIMALS))
-        ids, matrix = store.partition(Trust.TRUSTED).matrix()
-        assert ids.tolist() == [1, 2, 3]
-        expected = HashedWords().encode([f"On cats\n{ANIMALS[0].text}", ANIMALS[1].text, ANIMALS[2].text])
-        assert np.array_equal(matrix, expected)
-        assert not matrix.flags.writeable
-
-    def test_an_empty_store_has_no_rows(self, store):
-        ids, matrix = store.partition(Trust.TRUSTED).matrix()
-        assert ids.shape == (0,)
-        assert matrix.shape == (0, 32)
-
     def test_own_changes_and_those_of_another_connection_are_seen(self, store):
         store.add_documents(entries(ANIMALS[0]))
         first = store.partition(Trust.TRUSTED).matrix()
@@ -143,17 +118,6 @@ class TestVectors:
             other.remove_documents(["cats"])
         assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [2]
 
-    def test_a_snapshot_does_not_see_what_others_write_meanwhile(self, store):
-        store.add_documents(entries(ANIMALS[0]))
-        with Store.open(store.path) as other:
-            with store.snapshot():
-                assert store.counts().documents == 1
-                other.add_documents(entries(ANIMALS[1]))
-                assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [1]
-                assert store.partition(Trust.TRUSTED).bm25("dogs", 5) == []
-            assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [1, 2]
-            assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("dogs", 5)] == [2]
-
     @pytest.mark.parametrize(
         "vectors", [np.ones((2, 32), np.float32), np.ones((1, 5), np.float32), np.full((1, 32), np.nan)]
     )
@@ -161,15 +125,6 @@ class TestVectors:
         with pytest.raises(CorpusError, match="vectors of shape"):
             store.add_documents([*entries(ANIMALS[0]), IndexEntry(ANIMALS[1], ((0, 4),), vectors)])
         assert store.counts().documents == 0
-
-    def test_another_encoder_is_refused_once_there_are_documents(self, store):
-        store.bind_encoder(HashedWords(16, "other"))
-        store.bind_encoder(HashedWords())
-        store.add_documents(entries(ANIMALS[0]))
-        with pytest.raises(StoreError, match=r"built with hashed-words \(32 dimensions\), not other \(16"):
-            store.bind_encoder(HashedWords(16, "other"))
-        with pytest.raises(StoreError, match="index into a new store"):
-            store.check_encoder(HashedWords(16))
 
 
 class TestKeywords:
@@ -264,14 +219,6 @@ class TestKeywords:
 
 
 class TestWriting:
-    def test_a_file_is_replaced_as_a_whole(self, store):
-        store.replace_file(record(), entries(ANIMALS[0], ANIMALS[1]))
-        store.replace_file(record(sha256="11"), entries(ANIMALS[2]))
-        assert store.doc_ids() == ("owls",)
-        assert store.files() == {"a.txt": record(sha256="11")}
-        assert store.file_of("owls") == "a.txt"
-        assert store.partition(Trust.TRUSTED).bm25("cats", 5) == []
-
     def test_a_file_keeps_its_content_when_its_replacement_fails(self, store):
         store.replace_file(record(), entries(ANIMALS[0]))
         before = store.digest()
@@ -331,24 +278,6 @@ class TestWriting:
     def test_a_passage_outside_the_text_is_refused(self, store):
         with pytest.raises(CorpusError, match="outside its text of 5 characters"):
             store.add_documents([IndexEntry(document("d", "short"), ((0, 6),), HashedWords().encode(["x"]))])
-
-    def test_threads_may_share_a_store(self, store):
-        store.add_documents(entries(*ANIMALS))
-        wrong = []
-
-        def read():
-            for _ in range(50):
-                if [i for i, _ in store.partition(Trust.TRUSTED).bm25("dog", 3)] != [2] or len(
-                    store.partition(Trust.TRUSTED).matrix()[0]
-                ) != len(store.doc_ids()):
-                    wrong.append(1)
-
-        threads = [threading.Thread(target=read) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert wrong == []
 
 
 class TestOpening:
@@ -427,9 +356,3 @@ class TestOpening:
             assert len(store.partition(Trust.TRUSTED).matrix()[0]) == 3
             with pytest.raises(StoreError, match="permissions"):
                 store.update_file(record())
-
-    def test_a_closed_store_says_so(self, tmp_path):
-        store = Store.open(tmp_path / "s.db", create=True)
-        store.close()
-        with pytest.raises(StoreError, match="open it again"):
-            store.counts()
