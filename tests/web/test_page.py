@@ -449,3 +449,6 @@ def test_axe_finds_no_violation(live, visit, tmp_path, scheme, width):
     page.get_by_role("button", name="Key").click()
     page.get_by_label("Key (kept").wait_for()
     check("key")
+    page.goto(f"{url}/docs")
+    page.get_by_role("heading", name="POST /v1/ask").wait_for()
+    check("docs")

@@ -30,7 +30,7 @@ export function Feedback({ id }) {
   };
   const thumb = (name, said) => html`<button class="quiet small" aria-pressed=${rating === name} aria-label=${said} title=${said}
     onClick=${() => rate(name)}><${Thumb} down=${name === "down"} /></button>`;
-  return html`${thumb("up", t("feedback_up"))} ${thumb("down", t("feedback_down"))}
+  return html`<span class="thumbs">${thumb("up", t("feedback_up"))}${thumb("down", t("feedback_down"))}</span>
     ${["up", "down"].includes(rating) && !done
       ? html`<form class="row feedback" onSubmit=${submit}>
           <input type="text" maxlength="1000" aria-label=${t("feedback_comment")} placeholder=${t("feedback_comment")} value=${comment}
