@@ -3,7 +3,7 @@
 import pytest
 
 from equipoise.core.types import Highlight, Highlights, Tag
-from equipoise.redteam.rules import broken
+from equipoise.redteam.answer_rules import broken
 
 QUOTE = "Refunds are paid within five days; write to help@shop.example or see https://shop.example/help."
 

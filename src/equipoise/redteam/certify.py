@@ -29,8 +29,8 @@ from equipoise.rag.budget import Deployment, counted
 from equipoise.rag.inputs import Input, inputs
 from equipoise.rag.quotable import Quotable, joined_units, quotables
 from equipoise.redteam import record
+from equipoise.redteam.answer_rules import RULES, broken
 from equipoise.redteam.record import CertifyRecord, Line, Writer
-from equipoise.redteam.rules import RULES, broken
 from equipoise.text.spans import SpanPolicy
 
 FORMAT = 1
