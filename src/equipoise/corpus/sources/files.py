@@ -22,6 +22,8 @@ from equipoise.corpus.sources.source import Item, ItemPart, Unanswered
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
+    from equipoise.corpus.sources.git import Repository
+
 MOST_FOLDERS = 100_000
 _VERSIONS = ("e_tag", "ETag", "etag", "md5Hash", "content_md5", "version", "generation")
 _TIMES = ("last_modified", "LastModified", "modified", "mtime", "updated", "created")
@@ -33,7 +35,7 @@ class RemoteFiles:
     `most`. What stands in `secrets` is said in no message."""
 
     address: str
-    system: "AbstractFileSystem"
+    system: "AbstractFileSystem | Repository"
     folder: str
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

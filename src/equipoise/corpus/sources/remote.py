@@ -7,21 +7,24 @@ checked as that of a site is, and the connection goes to the address that was ch
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import httpcore2
 
 from equipoise.core.errors import CorpusError, InputError
-from equipoise.core.source_settings import SourceSettings
+from equipoise.core.source_settings import SourceSettings, scheme_of
 from equipoise.corpus.sources import mail
 from equipoise.corpus.sources.files import RemoteFiles, failing
+from equipoise.corpus.sources.git import Repository, started
 from equipoise.corpus.sources.guard import Allowed, Guarded, Resolver
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 TIMEOUT_S = 30
+_OF_GIT = frozenset({"username", "password", "branch"})
 _OF_MAIL = frozenset({"username", "password", "cafile"})
 _OF_SFTP = frozenset({"username", "password", "client_keys", "passphrase", "known_hosts"})
 
@@ -59,7 +62,7 @@ def remote_files(
         except httpcore2.ConnectError as error:
             raise CorpusError(f"{address} cannot be reached: {error}") from error
 
-    kind, place = parts.scheme.partition("+")[0], _Place(parts, options, check)
+    kind, place = scheme_of(address).partition("+")[0], _Place(parts, options, check)
     if kind == "imaps":
         with failing(CorpusError, f"{address} cannot be reached", hidden):
             link = mail.opened(
@@ -67,6 +70,17 @@ def remote_files(
             )
         with link:
             yield mail.Mailbox(address, link, unquote(parts.path).strip("/") or "INBOX", chosen.pages, hidden)
+        return
+    if kind == "git":
+        if find_spec("dulwich") is None:
+            raise InputError("git+https:// needs more packages: pip install 'equipoise[git]'")
+        with started() as process:
+            with failing(CorpusError, f"{address} cannot be reached", hidden):
+                whole = address.removeprefix("git+").rstrip("/")
+                system = Repository(
+                    process, {"address": whole, "allow": list(chosen.allow), **place.only(_OF_GIT)}
+                )
+            yield RemoteFiles(address, system, "", chosen.include, chosen.exclude, chosen.pages, hidden)
         return
     opened, extra = _KINDS[kind]
     try:
