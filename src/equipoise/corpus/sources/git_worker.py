@@ -31,7 +31,7 @@ STEP_S = 30.0
 _LIMITS = {"CORE": 0, "FSIZE": MOST_BYTES * 2, "NOFILE": 64, "AS": 3_000_000_000, "CPU": 300}
 
 
-class _Client(Urllib3HttpGitClient):
+class _Client(Urllib3HttpGitClient):  # type: ignore[misc]
     """Takes no answers that are larger together than a pack may be."""
 
     _taken = 0
@@ -40,7 +40,7 @@ class _Client(Urllib3HttpGitClient):
         answer, read = super()._http_request(*given, **more)
 
         def bounded(size: int) -> bytes:
-            data = read(size)
+            data = bytes(read(size))
             self._taken += len(data)
             if self._taken > MOST_BYTES:
                 raise Forbidden(f"the repository is larger than {MOST_BYTES:,} bytes")
