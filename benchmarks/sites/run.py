@@ -1,16 +1,18 @@
 """A site into an index, and what it costs to keep it so.
 
-    python benchmarks/sites/run.py [--pages 100] [--ask 100]
+    python benchmarks/sites/run.py [--pages 100] [--ask 100] [--beside OTHER/src]
 
 A made site on the loopback, with a sitemap index, a planted comment below every page and half of the pages without an
 ETag. Measured: from its address to the first answer (two processes, `equipoise index` and `equipoise ask`), a second
 run over the same pages, and pages asked for what they say, where the comment below says otherwise. Adds a line to
-results.jsonl.
+results.jsonl. With `--beside`, the sources of another version, that one makes the index and is
+measured first.
 """
 
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -53,21 +55,24 @@ def made(site: Site, pages: int) -> list[str]:
     return [f"How many euros does the {name} cost?" for name in names]
 
 
-def timed(folder: str, *command: str) -> tuple[float, str]:
-    """Seconds that a command takes, and what it prints."""
-    began = time.monotonic()
+def timed(folder: str, *command: str, source: str = "") -> tuple[float, str, float]:
+    """Seconds that a command takes, what it prints, and seconds of processors; by the version at `source`."""
+    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    path = {"PYTHONPATH": source} if source else {}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *command],
         cwd=folder,
-        env=os.environ | {"XDG_STATE_HOME": folder},
+        env=os.environ | {"XDG_STATE_HOME": folder} | path,
         capture_output=True,
         text=True,
         check=True,
     )
-    return round(time.monotonic() - began, 1), done.stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return round(time.monotonic() - began, 1), done.stdout, round(used, 1)
 
 
-def measured(pages: int, ask: int) -> dict[str, object]:
+def measured(pages: int, ask: int, beside: str) -> dict[str, object]:
     """Every figure."""
     with serving() as site, TemporaryDirectory() as folder:
         questions = made(site, pages)[:ask]
@@ -75,9 +80,14 @@ def measured(pages: int, ask: int) -> dict[str, object]:
         for page in ("/robots.txt", "/maps.xml", "/a.xml", "/b.xml"):
             body = site.pages[page].body.decode()
             site.pages[page].body = body.replace(site.address, address).encode()
-        first, told = timed(folder, "index", address, "--allow", "localhost")
-        asked, answer = timed(folder, "ask", questions[42 % ask])
-        again, unchanged = timed(folder, "sources", "sync")
+        first, told, _ = timed(folder, "index", address, "--allow", "localhost", source=beside)
+        others: dict[str, object] = {}
+        if beside:
+            other, _, used = timed(folder, "sources", "sync", source=beside)
+            others = {"beside_again_s": other, "beside_again_cpu_s": used}
+            timed(folder, "sources", "sync")  # what this version remembers of pages, it has to see first
+        asked, answer, _ = timed(folder, "ask", questions[42 % ask])
+        again, unchanged, used = timed(folder, "sources", "sync")
         with Library.open(Path(folder) / ".equipoise" / "index.db") as library:
             results = [library.ask(question) for question in questions]
         answers = [result for result in results if isinstance(result, Answer)]
@@ -91,6 +101,9 @@ def measured(pages: int, ask: int) -> dict[str, object]:
             "index_s": first,
             "ask_s": asked,
             "again_s": again,
+            "again_cpu_s": used,
+            **others,
+            "load": round(os.getloadavg()[0], 1),
             "told": told.strip(),
             "again": unchanged.strip().partition(": ")[2],
             "answer": answer.strip(),
@@ -110,8 +123,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pages", type=int, default=100)
     options.add_argument("--ask", type=int, default=100)
+    options.add_argument("--beside", default="")
     given = options.parse_args()
-    text = json.dumps(measured(given.pages, given.ask) | {"cores": os.cpu_count()})
+    text = json.dumps(measured(given.pages, given.ask, given.beside) | {"cores": os.cpu_count()})
     with (Path(__file__).parent / "results.jsonl").open("a", encoding="utf-8") as file:
         print(text, file=file)
     print(text)
