@@ -1,6 +1,7 @@
 """Intervals of a rate. scipy does the work; it comes with the extra `attack`."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from equipoise.core.errors import MissingExtra
@@ -37,8 +38,17 @@ def proportion(
         raise ValueError(f"{successes} successes in {trials} trials is not possible")
     if trials == 0:
         return None
+    low, high = _bounds(successes, trials, level, method)
+    return Interval(successes / trials, low, high, level, trials)
+
+
+@lru_cache(maxsize=4096)
+def _bounds(
+    successes: int, trials: int, level: float, method: Literal["exact", "wilson"]
+) -> tuple[float, float]:
+    # binomtest works out a p-value first, in milliseconds; a table has the same counts in many cells.
     bounds = scipy_stats().binomtest(successes, trials).proportion_ci(level, method)
-    return Interval(successes / trials, float(bounds.low), float(bounds.high), level, trials)
+    return float(bounds.low), float(bounds.high)
 
 
 def check_level(level: float) -> None:
