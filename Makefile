@@ -9,7 +9,7 @@ READER ?= .equipoise/reader/model
 with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1)' tests lab/tests)
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
-	nightly serve-kills serve-isolation serve-failing failover indexers \
+	nightly serve-kills serve-isolation serve-client serve-failing failover indexers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
 	bench-bias-hotpotqa bench-contested bench-corpus stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
@@ -80,6 +80,17 @@ serve-isolation: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --questions 10000
 	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --questions 10000 --seconds 840 --own-models
 	$(BIN)/python tests/campaigns/asked_before.py --tries 40
+
+# Open WebUI in an environment of its own, without its packages for a GPU; it pins each of what it needs.
+$(VENV)/open-webui/bin/open-webui: $(VENV)/.core
+	$(PYTHON) -m venv $(VENV)/open-webui
+	$(VENV)/open-webui/bin/pip install --quiet uv
+	echo "torch==2.13.0+cpu" >$(VENV)/open-webui/override.txt
+	$(VENV)/open-webui/bin/uv pip install --quiet --python $(VENV)/open-webui/bin/python --find-links "$${PIP_FIND_LINKS:-.}" \
+		--override $(VENV)/open-webui/override.txt open-webui==0.12.4
+
+serve-client: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test $(VENV)/open-webui/bin/open-webui
+	$(BIN)/python tests/campaigns/real_client.py --client $(VENV)/open-webui/bin/open-webui
 
 serve-failing: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_failing.py --users 20 --seconds 600 --seed 7

@@ -70,6 +70,10 @@ def test_a_reply_has_no_markup_but_our_citations_whatever_the_host_says(serve, t
         assert live(content) == ["link_open", "link_close"]
 
 
+def test_an_address_of_mail_is_no_link():
+    assert as_text("write to a.b@evil.example.") == "write to `a.b@evil.example`."
+
+
 def test_what_a_chat_draws_of_a_source_has_no_markup(serve, tmp_path):
     hostile = f"The harbour closes ![at](http://{HOST}/q) nine, <img src=http://{HOST}/q> as ever."
     served = serve(path=made_index(tmp_path, harbour=f"{hostile} Then it is shut."))

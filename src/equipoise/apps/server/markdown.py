@@ -4,6 +4,7 @@ import re
 
 _ADDRESS = re.compile(
     r"(?i)(?:\b[a-z][a-z0-9+.-]{0,30}:)?//[^\s`<>]+|\b(?:www\.|(?:javascript|data|vbscript|mailto):)[^\s`<>]*"
+    r"|(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+"
 )
 _SIGNS = re.compile(
     r"""(?P<first>(?:^|(?<=[\n\r]))[^\S\n\r]*+(?:[-+*=#>|:~]|\d{1,9}(?=[.)])))
