@@ -27,14 +27,11 @@ from equipoise_lab.bench.tables import grid  # noqa: E402
 
 BEGIN, END = "<!-- results: made by `python benchmarks/results.py` -->", "<!-- end of results -->"
 SAID = tomllib.loads((HERE / "results.toml").read_text("utf-8"))
-NEWEST, BEFORE_IT, ABLATED = "sixth", ("later", "unseen", "fresh"), "later"
-"""The part of the field benchmark that was asked last, those that were the newest once, and the one that was asked with
-one thing changed at a time."""
-LOCAL, CHECKED = "local-model", "local-checked"
-LOCAL_PARTS = {"later": "after", "reporting": "full"}
+NEWEST, BEFORE_IT = "sixth", ("later", "unseen", "fresh")
+"""The part of the field benchmark that was asked last, and those that were the newest once."""
+LOCAL = "local-model"
+LOCAL_PARTS = {"sixth": "full", "later": "after"}
 """Parts that a local model was asked about, and what was asked of them without it."""
-CHECKED_PARTS = ("later",)
-
 
 TYPED = ("hijack", "jailbreak", "off_task")
 """Attacks that are typed as questions."""
@@ -75,14 +72,11 @@ def page() -> str:
         SAID["intro"],
         SAID["field"].format(part=NEWEST, seconds=seconds, **_counts(rows)),
         tables.page(rows),
-        _named("versions", NEWEST),
+        "### One thing changed at a time",
+        SAID["changed"].format(part=NEWEST),
+        _named("ablation", NEWEST),
         "### The sets before",
         *(text for name in BEFORE_IT for text in earlier(name)),
-        "### One thing changed at a time",
-        SAID["others"].format(part=ABLATED),
-        _named("readers", ABLATED),
-        SAID["changed"].format(part=ABLATED),
-        _named("ablation", ABLATED),
         "### As documents that anybody may have written",
         SAID["untrusted"].format(**_counts(field_rows("untrusted", "sides"))),
         _named("trusts", "sides"),
@@ -118,8 +112,6 @@ def compared() -> str:
         rows = field_rows(LOCAL, part)
         asked = {row["id"] for row in rows}
         named[f"{part}: local model, {len(rows)} questions"] = rows
-        if part in CHECKED_PARTS:
-            named[f"{part}: local model as a check"] = field_rows(CHECKED, part)
         named[f"{part}: without"] = [row for row in field_rows(without, part) if row["id"] in asked]
     return _field_table(named)
 
