@@ -39,6 +39,30 @@ def test_what_is_filled_in_stands_behind_its_label():
     ]
 
 
+def test_the_mark_of_a_box_never_stands_within_the_sentence_it_belongs_to():
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(400, 400))
+    canvas.setFont("Helvetica", 9)
+    canvas.drawString(60, 300, "The boat lies in this harbour now, and its owner is not a resident of Upper")
+    canvas.drawString(60, 288, "Tasel or of the islands.")
+    canvas.drawString(60, 250, "The boat has a berth of its own here that nobody else may use.")
+    canvas.drawString(60, 220, "Insured")
+    for name, x, y, ticked in (
+        ("a", 40, 300, False),
+        ("b", 40, 250, True),
+        ("c", 150, 220, True),
+        ("d", 180, 220, False),
+    ):
+        canvas.acroForm.checkbox(name=name, checked=ticked, x=x, y=y - 2, size=10)
+    canvas.showPage()
+    canvas.save()
+    assert document_of("a.pdf", buffer.getvalue()).text.split("\n\n") == [
+        "[ ] The boat lies in this harbour now, and its owner is not a resident of Upper Tasel or of the islands.",
+        "[x] The boat has a berth of its own here that nobody else may use.",
+        "Insured: yes, no",
+    ]
+
+
 def test_what_every_page_says_of_the_document_is_said_once_at_its_end():
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=(400, 400))

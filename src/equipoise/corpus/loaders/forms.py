@@ -20,7 +20,8 @@ _NOTES = frozenset(
 )  # fmt: skip
 _UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 _MOST, _LONGEST = 500, 20_000  # annotations of a page, and bytes of a text
-_OFF = "Off"
+_OFF, _YES, _NO = "Off", "yes", "no"
+_SHORT = 8  # words of a label that is no sentence
 _TOUCH = 3.0  # points that a label may reach into its field
 _STEP = 3.0  # sizes from one comment to the next
 _SIZE = 11.0  # points, where a page has no text
@@ -38,6 +39,7 @@ class _Field(NamedTuple):
 def with_fields(page: Handle, number: int, lines: list[PageLine], *, upright: bool) -> list[PageLine]:
     """The lines of a loaded page with what is filled in behind their labels, and comments below them.
 
+    Of a box whose label is a sentence the mark stands before it, `[x]` or `[ ]`.
     Where the page is not read `upright`, or no label stands beside a field, the field's own name is its label.
     """
     said: list[str] = []
@@ -84,7 +86,7 @@ def _annotations(page: Handle) -> Iterator[_Field | str]:
 
 def _field(handle: Handle) -> _Field | None:
     state = _text(handle, b"AS")
-    value = {_OFF: "no"}.get(state, "yes") if state else _text(handle, b"V")
+    value = {_OFF: _NO}.get(state, _YES) if state else _text(handle, b"V")
     rect = pdfium.FS_RECTF()
     if not value or not pdfium.FPDFAnnot_GetRect(handle, rect):
         return None
@@ -111,6 +113,8 @@ def _label(field: _Field, lines: list[PageLine]) -> int:
 
 def _filled_in(line: PageLine, field: _Field) -> PageLine:
     pieces = line.pieces
+    if field.is_box and line.left >= field.box[2] - _TOUCH and len(line.text.split()) > _SHORT:
+        return _ticked(line, field)  # a sentence, which may go on below
     text, right = _said(line.text, field.value), max(line.right, field.box[2])
     if pieces:
         last = pieces[-1]
@@ -121,6 +125,14 @@ def _filled_in(line: PageLine, field: _Field) -> PageLine:
     return replace(line, text=text, right=right, pieces=pieces)
 
 
+def _ticked(line: PageLine, field: _Field) -> PageLine:
+    mark = "[ ] " if field.value == _NO else "[x] "
+    pieces = line.pieces and (line.pieces[0]._replace(text=mark + line.pieces[0].text), *line.pieces[1:])
+    return replace(line, text=mark + line.text, pieces=pieces)
+
+
 def _said(label: str, value: str) -> str:
+    if label.endswith((": yes", ": no", ", yes", ", no")) and value in (_YES, _NO):
+        return f"{label}, {value}"
     mark = "" if label.endswith((":", "?", ".")) else ":"
     return f"{label}{mark} {value}" if label else value
