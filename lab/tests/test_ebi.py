@@ -332,7 +332,7 @@ from equipoise.core import sync
 from equipoise.core.types import AttackCase
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings
-from equipoise_lab.attacks.passages import Journal
+from equipoise_lab.attacks.passages import PassageFile
 from hashed_words import HashedWords
 
 folder, deadly = Path(sys.argv[1]), int(sys.argv[2])
@@ -350,7 +350,7 @@ def reply(messages):
     return json.dumps({"articles": views})
 
 attack = EbiAttack(ScriptedChat(reply), HashedWords(), EbiSettings(3, 3, min_words=3, concurrency=1),
-                   Journal(folder / "p.jsonl"))
+                   PassageFile(folder / "p.jsonl"))
 result = sync.run(attack.run(AttackCase("q1", "Should tea be served?")))
 print(len(result.passages), len(result.missing))
 """

@@ -66,6 +66,7 @@ class TestDecisions:
             "model.llm", "model.base_url", "model.api_key", "model.api_version", "model.folder", "model.replay",
             "page.examples", "page.logo", "page.name", "page.note", "page.texts", "page.welcome",
             "public.ask", "public.challenge", "public.documents", "public.origins", "public.proxies", "public.secret",
+            "public.where",
             "question.contact", "question.reply", "retrieval.encoder", "serve.group", "serve.originals",
             "serve.url", "serve.webhook",
             "sources.listed",

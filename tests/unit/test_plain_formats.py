@@ -244,7 +244,7 @@ class TestAsciiDoc:
     def test_tables(self):
         text = "|===\n|What |Cost\n\n|Tea |2\n|Milk\n|1\n\n|Egg\n|3\n|===\n"
         assert outline("a.adoc", text)[1:-1] == [
-            ("aside", 0, "", "|What |Cost"),
+            ("aside", 0, "", "What | Cost"),
             ("row", 0, "", "What: Tea; Cost: 2"),
             ("row", 0, "", "What: Milk; Cost: 1"),
             ("row", 0, "", "What: Egg; Cost: 3"),
