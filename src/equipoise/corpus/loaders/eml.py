@@ -43,6 +43,7 @@ _ON = frozenset("On Am Le El Il Op Den".split())  # noqa: SIM905
 _VERBS = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev")
 _FORWARDED = ("original message", "forwarded message", "ursprüngliche nachricht", "message d'origine")
 _LONGEST_LINE = 250  # characters that say who wrote what follows
+_MOST_LINES = _LONGEST_LINE // 2 + 1  # no more of them are so short together
 _DISCLAIMER = re.compile(
     r"(?:this|diese|cet?)\s(?:e-?mail|message|nachricht)\b[^.]{0,200}(?:confidential|privileged|intended|vertraulich)",
     re.IGNORECASE,
@@ -247,7 +248,7 @@ def _parts_of(lines: list[str]) -> Iterator[list[str]]:
                 now != depth
                 or wraps
                 or not _bare(line)
-                or any(map(_says_who, (_bare(line), " ".join(map(_bare, part)))))
+                or any(map(_says_who, (_bare(line), " ".join(map(_bare, part[:_MOST_LINES])))))
             )
         ):
             yield part
