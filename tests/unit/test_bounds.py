@@ -42,6 +42,7 @@ def test_bounds_speak_of_the_numbers_between_them(number, text):
         ("600", "Call 0800-555-0142."),
         ("3", "since version 2.1.4 - 5.0.1"),
         ("4.0.1", "since version 3 to 5"),
+        ("31", "open from 05:00 to 22:30"),
         ("2028", "from 2020 to 2030"),
         ("304b", "Dogs are not allowed in rooms 301 to 306."),
     ],
@@ -60,6 +61,7 @@ def test_a_number_between_bounds_is_not_absent():
     text = "Dogs are not allowed in rooms 301 to 306."
     assert absent("May my dog sleep in 304?", text, out_of_corpus=("304",)) == 0.0
     assert absent("May my dog sleep in 404?", text, out_of_corpus=("404",)) == 1.0
+    assert absent("Is it open on 31 December?", "Up to 32 kg.", out_of_corpus=("31",)) == 1.0
 
 
 def test_an_unknown_word_made_of_one_that_is_there_is_not_absent():
@@ -70,7 +72,7 @@ def test_an_unknown_word_made_of_one_that_is_there_is_not_absent():
     assert absent("When is it removedfromserver?", "It is removed from the server.", **said) == 1.0
 
 
-def test_no_window_reaches_over_two_items():
-    text = "- Travel vaccinations on Tuesdays and Thursdays.\n\n- Delivery costs three pounds a parcel."
+def test_no_window_reaches_into_a_numbered_item():
+    text = "1. Travel vaccinations on Tuesdays and Thursdays.\n\n2. Delivery costs three pounds a parcel."
     (first, second) = windows_of("What is it?", {Passage(0, "d", 0, len(text), text): 0.0}, Same())
     assert {first.own, second.own} == set(text.split("\n\n"))

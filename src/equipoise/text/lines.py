@@ -75,9 +75,9 @@ def atx_level(line: str) -> int:
     return len(match[1]) if match else 0
 
 
-def begins_item(text: str) -> bool:
-    """Whether a line begins an item of a list: with a bullet or a number."""
-    return _BULLET.match(text) is not None or _NUMBER.match(text) is not None
+def is_numbered(text: str) -> bool:
+    """Whether a line begins a numbered item."""
+    return _NUMBER.match(text) is not None
 
 
 def is_told_row(text: str) -> bool:

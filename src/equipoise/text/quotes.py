@@ -223,7 +223,8 @@ def _intros(document: Document, row: int) -> Iterator[int]:
         if intro < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
             above = _next(document, row, -1)
             label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
-            intro = above if label and opens(_text(document, document.blocks[above])) else -1
+            named = _text(document, document.blocks[above]) if label else ""
+            intro = above if opens(named) and not named.endswith(("?", "？")) else -1
         if intro < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, intro)):
             return
         yield intro

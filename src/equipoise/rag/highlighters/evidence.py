@@ -68,8 +68,8 @@ _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
 _NUMBER = r"(\d{1,3}+(?:,\d{3})++|\d++(?:\.\d++)?+)"
-_ENDS = r"(?![\d.,-]*\d)"
-_RANGE = re.compile(rf"(?<![\d.,-]){_NUMBER}\s?(?:to|bis|[-–])\s?{_NUMBER}{_ENDS}", re.IGNORECASE)
+_ENDS = r"(?![\d.,:-]*\d)"
+_RANGE = re.compile(rf"(?<![\d.,:-]){_NUMBER}\s?(?:to|bis|[-–])\s?{_NUMBER}{_ENDS}", re.IGNORECASE)
 _LEAST = re.compile(
     r"\b(?:over|above|at least|from|(?:more|older|longer|larger) than|über|ab|mindestens) "
     rf"[€£$]?{_NUMBER}{_ENDS}",
@@ -128,7 +128,7 @@ def features(query: Query, reading: Reading) -> Floats:
         "\n".join((passage.title, *passage.headings, passage.text)) for passage in reading.passages
     )
     named = [name for each in _names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
-    measured = measures(question, every)
+    measured, dates = measures(question, every), _of_dates(question)
     said = _absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
@@ -137,7 +137,8 @@ def features(query: Query, reading: Reading) -> Floats:
         "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent(
-            [n for n in numbers(question) if n not in measured and not bounded(n, every)], numbers(every)
+            [n for n in numbers(question) if n not in measured and (n in dates or not bounded(n, every))],
+            numbers(every),
         ),
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
@@ -199,6 +200,13 @@ def measures(question: str, text: str) -> frozenset[str]:
     there = {unit for at, word in enumerate(told) if _is_number(word) for unit in _units(told, at)}
     found = (n for n in range(len(asked)) if _is_number(asked[n]) and not there.isdisjoint(_units(asked, n)))
     return frozenset(asked[n] for n in found)
+
+
+def _of_dates(question: str) -> frozenset[str]:
+    """The numbers beside a month or a day, which bounds of amounts say nothing of."""
+    asked = words(question)
+    beside = (set(asked[max(0, at - 1) : at + 2]) for at in range(len(asked)))
+    return frozenset(word for word, near in zip(asked, beside, strict=True) if not CALENDAR.isdisjoint(near))
 
 
 def bounded(number: str, text: str) -> bool:

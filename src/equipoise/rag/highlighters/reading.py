@@ -15,7 +15,7 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
-from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, begins_item, is_told_row
+from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_numbered, is_told_row
 from equipoise.text.quotes import is_fragment
 
 READ = 3
@@ -176,14 +176,14 @@ def _place(window: Window) -> float:
 
 
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences of one section and item that hold the seed, unless it is read with more or
-    is a row of a table, which stands for itself."""
+    """The windows of two to WIDEST sentences of one section and numbered item that hold the seed, unless it is read
+    with more or is a row of a table, which stands for itself."""
     if seed.read != ((seed.start, seed.end),) or is_told_row(seed.text):
         return
     above = [seed.passage.path_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
-            items = any(begins_item(sentence.text) for sentence in group[first + 1 : first + size])
+            items = any(is_numbered(sentence.text) for sentence in group[first + 1 : first + size])
             if above[first] == above[first + size - 1] and not items:
                 yield _window(group, first, first + size, seed.beside)
 
