@@ -65,7 +65,7 @@ class Repo:
     """A repository with its server."""
 
     def __init__(self, root, server):
-        self.work, self.server = root / "work", server
+        self.work, self.server = root / "team", server
         self.work.mkdir()
         self.git("init", "--quiet", "--initial-branch", "main")
 
@@ -80,7 +80,7 @@ class Repo:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "x")
 
-    def chosen(self, path="/work/.git", **more):
+    def chosen(self, path="/team/.git", **more):
         address = f"git+http://localhost:{self.server.server_port}{path}"
         return SourceSettings(**{"address": address, "allow": ("localhost",)} | more)
 
@@ -127,7 +127,7 @@ def test_what_is_new_changed_the_same_and_gone(repo, store, monkeypatch):
         ({"allow": ()}, "allow it by name"),
         ({"options": {"branch": "none"}}, "no branch none"),
         ({"path": "/none.git"}, "NotGitRepository"),
-        ({"path": "/away/work/.git"}, "it leads away, to 127.0.0.2"),
+        ({"path": "/away/team/.git"}, "it leads away, to 127.0.0.2"),
     ],
 )
 def test_what_cannot_be_had_is_said_and_nothing_changes(repo, store, more, why):

@@ -130,17 +130,10 @@ class _Process:
         self._greeted = False
         self._late = Event()
         try:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-P", "-m", MODULE],  # -P: no module of the user's folder is imported
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment(os.environ),
-                cwd=os.sep,
-            )
+            self._popen = spawned(MODULE)
         except OSError as error:
             raise CorpusError(f"no process to read files can be started ({error}): {_by_hand()}") from error
-        self._to, self._from = _pipe(self._popen.stdin), _pipe(self._popen.stdout)
+        self._to, self._from = pipe(self._popen.stdin), pipe(self._popen.stdout)
 
     def is_alive(self) -> bool:
         """Whether it can be asked once more."""
@@ -155,7 +148,7 @@ class _Process:
         self._greet(source, limits)
         request = {"name": Path(source).name, "memory": limits.memory, "seconds": limits.seconds} | asked
         try:
-            with self._killed_after(limits.wall):
+            with killed_after(limits.wall, self._is_late):
                 frames.send(self._to, request, data)
                 header, length = frames.receive_header(self._from, most=_LARGEST_HEADER)
                 if length > limits.reply:
@@ -187,7 +180,7 @@ class _Process:
         if self._greeted:
             return
         try:
-            with self._killed_after(_STARTS_WITHIN):
+            with killed_after(_STARTS_WITHIN, self._is_late):
                 frames.receive_header(self._from, most=_LARGEST_HEADER)
         except (OSError, frames.BrokenFrame) as error:
             how = self._how_it_ended(limits)
@@ -232,19 +225,33 @@ class _Process:
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         return f"the process that read it crashed ({how}); save the file again, split it or leave it out"
 
-    @contextmanager
-    def _killed_after(self, seconds: float) -> Iterator[None]:
-        timer = Timer(seconds, self._is_late)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-
     def _is_late(self) -> None:
         self._late.set()
         self.kill()
+
+
+def spawned(module: str) -> "subprocess.Popen[bytes]":
+    """A process of this Python that runs a module of the package, with pipes to it and from it. Raises OSError."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module],  # -P: no module of the user's folder is imported
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(os.environ),
+        cwd=os.sep,
+    )
+
+
+@contextmanager
+def killed_after(seconds: float, kill: Callable[[], object]) -> Iterator[None]:
+    """Calls `kill` where the block takes longer."""
+    timer = Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _by_hand() -> str:
@@ -279,7 +286,8 @@ def _absolute(path: str) -> str:
         return path
 
 
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    """A stream of a process that was started with pipes. Raises CorpusError where it has none."""
     if stream is None:
         raise CorpusError("a worker process has no pipes")
     return stream
