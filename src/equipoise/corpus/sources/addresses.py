@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from posixpath import normpath
@@ -132,6 +133,13 @@ def _query(query: str) -> str:
     return query if len(kept) == len(pairs) and query.isascii() else urlencode(kept)
 
 
+def is_chosen(path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """Whether one of `include`, if there are any, and none of `exclude` matches a path, as file names are matched."""
+    if any(fnmatchcase(path, one) for one in exclude):
+        return False
+    return not include or any(fnmatchcase(path, one) for one in include)
+
+
 @dataclass(frozen=True, slots=True)
 class SiteScope:
     """Which addresses belong to a source: those below `start`, where one of `include`, if there are any, and none of
@@ -151,9 +159,7 @@ class SiteScope:
         """Whether a page there may be a document."""
         if not self.is_below(address) or self.leads_into_itself(address):
             return False
-        if any(fnmatchcase(address.target, one) for one in self.exclude):
-            return False
-        return not self.include or any(fnmatchcase(address.target, one) for one in self.include)
+        return is_chosen(address.target, self.include, self.exclude)
 
     def is_below(self, address: Address) -> bool:
         """Whether it is on the site, below the prefix."""

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,7 +16,8 @@ from equipoise.corpus.files import BESIDE, HIDDEN, UNKNOWN, Content, LeftOut, Or
 from equipoise.corpus.limits import LARGEST_FILE
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.record_types import FileRecord
-from equipoise.corpus.sources.source import Item, ItemPart, Unanswered
+from equipoise.corpus.sources.addresses import is_chosen
+from equipoise.corpus.sources.source import Item, ItemPart, Listed, Unanswered, firsts
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -30,7 +30,7 @@ _TIMES = ("last_modified", "LastModified", "modified", "mtime", "updated", "crea
 
 
 @dataclass(slots=True)
-class RemoteFiles:
+class RemoteFiles(Listed):
     """The files in `folder` of a file system, whose address that is, within patterns of their paths; no more than
     `most`. What stands in `secrets` is said in no message."""
 
@@ -46,22 +46,9 @@ class RemoteFiles:
     _reasons: dict[str, list[str]] = field(default_factory=dict)
 
     @property
-    def nothing(self) -> str:
-        """See DocumentSource."""
-        return f"nothing could be read at {self.address}"
-
-    @property
-    def expected(self) -> int:
-        """See DocumentSource."""
-        return min(len(self._there), self.most)
-
-    @property
     def left_out(self) -> Sequence[LeftOut]:
-        """For each reason the first file, and how many more there are."""
-        return [
-            LeftOut(first, why + (f" (and {len(rest):,} more)" if rest else ""))
-            for why, (first, *rest) in self._reasons.items()
-        ]
+        """See DocumentSource."""
+        return firsts(self._reasons)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """See DocumentSource: all of it is listed before the first is given."""
@@ -83,10 +70,6 @@ class RemoteFiles:
         """See DocumentSource."""
         data = self._bytes(item.key)
         return [ItemPart(Content(data, item.size, max(item.mtime_ns, 0)))]
-
-    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
-        """See DocumentSource."""
-        return [key for key in known if key not in self._there]
 
     def _listed(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -110,9 +93,7 @@ class RemoteFiles:
             return HIDDEN
         if path.endswith(BESIDE) or not kind_of(Path(path)):
             return UNKNOWN
-        shown = f"/{path}"
-        is_in = not self.include or any(fnmatchcase(shown, one) for one in self.include)
-        return "" if is_in and not any(fnmatchcase(shown, one) for one in self.exclude) else "excluded"
+        return "" if is_chosen(f"/{path}", self.include, self.exclude) else "excluded"
 
     def _original(self, key: str, info: dict[str, Any]) -> Original:
         return Original(key, Path(info["name"]).name, lambda: self._bytes(key))

@@ -16,7 +16,7 @@ from equipoise.corpus.files import Content, LeftOut, Original
 from equipoise.corpus.limits import LARGEST_FILE
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.files import failing
-from equipoise.corpus.sources.source import Item, ItemPart, Unanswered
+from equipoise.corpus.sources.source import Item, ItemPart, Listed, Unanswered
 
 PORT = 993
 
@@ -54,7 +54,7 @@ def opened(
 
 
 @dataclass(slots=True)
-class Mailbox:
+class Mailbox(Listed):
     """The messages in a `folder`, the newest `most` of them. What stands in `secrets` is said in no message."""
 
     address: str
@@ -66,16 +66,6 @@ class Mailbox:
     left_out: list[LeftOut] = field(default_factory=list)
     _there: dict[str, str] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
-
-    @property
-    def nothing(self) -> str:
-        """See DocumentSource."""
-        return f"nothing could be read at {self.address}"
-
-    @property
-    def expected(self) -> int:
-        """See DocumentSource."""
-        return min(len(self._there), self.most)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """See DocumentSource: the newest first."""
@@ -94,10 +84,6 @@ class Mailbox:
     def read(self, item: Item) -> Sequence[ItemPart]:
         """See DocumentSource."""
         return [ItemPart(Content(self._bytes(self._there[item.key]), item.size, item.mtime_ns))]
-
-    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
-        """See DocumentSource."""
-        return [key for key in known if key not in self._there]
 
     def _original(self, key: str, number: str) -> Original:
         return Original(key, "message.eml", lambda: self._bytes(number))

@@ -20,7 +20,7 @@ from equipoise.corpus.sources.answers import fingerprint_of, hash_of, suffix_of,
 from equipoise.corpus.sources.fetching import CONNECTIONS, REDIRECTS, Fetched, Fetcher
 from equipoise.corpus.sources.memory import Memory, Seen
 from equipoise.corpus.sources.robots import Robots, Sitemaps
-from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered
+from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered, firsts
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 
@@ -78,11 +78,8 @@ class Site:
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
-        """For each reason the first address, and how many more there are."""
-        return [
-            LeftOut(first, why + (f" (and {len(rest):,} more)" if rest else ""))
-            for why, (first, *rest) in self._reasons.items()
-        ]
+        """See DocumentSource."""
+        return firsts(self._reasons)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """The pages, each while it is at hand. Raises CorpusError where the site does not answer."""
@@ -164,11 +161,6 @@ class Site:
                     gone.append(key)
                 self.memory.keep(self.address, page, replace(self._seen.get(page, Seen()), missing=runs))
         return gone
-
-    @property
-    def met(self) -> int:
-        """How many pages there are."""
-        return len(self._met)
 
     def tidy(self, store: Store) -> None:
         """Remember nothing of pages that are not in the index."""

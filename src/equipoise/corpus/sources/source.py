@@ -3,7 +3,7 @@ of them: a folder, a site, a bucket."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.corpus.files import Content, LeftOut, Original
@@ -21,6 +21,14 @@ class Unanswered(CorpusError):
 def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRecord]:
     """Those of an index's files (`Store.files`) that are documents of the source at the address."""
     return {key: record for key, record in files.items() if record.root == address}
+
+
+def firsts(reasons: Mapping[str, Sequence[str]]) -> list[LeftOut]:
+    """For each reason the first thing that was left out by it, and how many more there are."""
+    return [
+        LeftOut(first, why + (f" (and {len(rest):,} more)" if rest else ""))
+        for why, (first, *rest) in reasons.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +97,27 @@ class DocumentSource(Protocol):
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
         """What of the index is gone from the source, after `items`: only what the source says so of."""
         ...
+
+
+class Listed:
+    """What holds of a DocumentSource at an `address` that lists all that is `_there`, by key, before it gives the first
+    `most` of it."""
+
+    __slots__ = ()
+    address: str
+    most: int
+    _there: Mapping[str, Any]
+
+    @property
+    def nothing(self) -> str:
+        """See DocumentSource."""
+        return f"nothing could be read at {self.address}"
+
+    @property
+    def expected(self) -> int:
+        """See DocumentSource."""
+        return min(len(self._there), self.most)
+
+    def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
+        """See DocumentSource."""
+        return [key for key in known if key not in self._there]
