@@ -160,20 +160,21 @@ def _absent_words(query: Query, text: str) -> frozenset[str]:
     there = text.casefold().translate(UMLAUTS)
     said = (word for word in query.out_of_corpus if word not in SAYING_NOTHING and not quantities(word))
     if not is_foreign(query.text):
-        whole = {word for word in words(there) if len(word) >= STEM}
-        strange = (word for word in query.unknown if len(word) >= STEM)
+        strange = {word: word.translate(UMLAUTS) for word in query.unknown if len(word) >= STEM}
+        whole = {word for word in words(there) if len(word) >= STEM} if strange else frozenset()
         return frozenset(said) - {
-            word
-            for plain, word in ((word.translate(UMLAUTS), word) for word in strange)
-            if plain in there or any(2 * len(part) >= len(plain) for part in whole if _ends_with(plain, part))
+            word for word, plain in strange.items() if plain in there or _is_compound(plain, whole)
         }
     lower = {match.group() for match in WORD.finditer(query.text) if match.group().islower()}
     nouns = (word for word in said if word not in lower)
     return frozenset(word for word in nouns if not in_parts(word.translate(UMLAUTS), there))
 
 
-def _ends_with(word: str, part: str) -> bool:
-    return word.startswith(part) or word.endswith(part)
+def _is_compound(word: str, whole: Set[str]) -> bool:
+    """Whether at least half of it is one of the words, at its beginning or end."""
+    return any(
+        2 * len(part) >= len(word) and (word.startswith(part) or word.endswith(part)) for part in whole
+    )
 
 
 def in_parts(word: str, there: str) -> bool:
