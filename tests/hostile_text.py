@@ -11,7 +11,6 @@ from equipoise.corpus.chunks import passages
 from equipoise.rag.highlighters.quotations import declines
 from equipoise.text.align import align
 from equipoise.text.blocks import blocks
-from equipoise.text.calls import calls
 from equipoise.text.fence import fenced
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
@@ -25,6 +24,7 @@ from equipoise.text.spans import canonicalize
 from equipoise.text.support import stem, unsupported
 from equipoise.text.tokens import names, words
 from equipoise.text.visible import title, visible
+from equipoise_lab.text.calls import calls
 
 Case = tuple[Callable[[str], object], Callable[[int], str]]
 

@@ -33,7 +33,7 @@ def hold():
 """What a program begins with: `hold()` says that it stands still, and does until it is told to go on."""
 
 AFTER_ROWS = """
-from equipoise.evaluation import results
+from equipoise_lab.evaluation import results
 append, left = results.Lines.append, int(sys.argv.pop(1))
 def counted(self, row):
     global left

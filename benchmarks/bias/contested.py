@@ -18,10 +18,8 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.evaluation.results import Lines
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.redteam.planter import is_planted
 from equipoise.text.visible import title
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.attacks.planting import planted
@@ -29,6 +27,8 @@ from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, corpora
 from equipoise_lab.bench.bias.attacks import WrittenAttack
 from equipoise_lab.bench.bias.corpora import BeirCorpus
+from equipoise_lab.evaluation.results import Lines
+from equipoise_lab.redteam.planter import is_planted
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stance"))

@@ -25,9 +25,6 @@ from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.types import AttackCase
 from equipoise.corpus.store import Store
-from equipoise.evaluation.records import content, read_records, without_text
-from equipoise.evaluation.results import fingerprint
-from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
@@ -42,6 +39,9 @@ from equipoise_lab.bench.bias.numbers import Numbers
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasPlan
 from equipoise_lab.bench.output import SUMMARY
+from equipoise_lab.evaluation.records import content, read_records, without_text
+from equipoise_lab.evaluation.results import fingerprint
+from equipoise_lab.evaluation.run import RESULTS
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

@@ -22,8 +22,6 @@ from pathlib import Path
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.corpus.store import Store
-from equipoise.evaluation.records import Record, content, read_records, without_text
-from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
@@ -42,6 +40,8 @@ from equipoise_lab.bench.bias.records import (
     PassageRecord,
 )
 from equipoise_lab.bench.output import FIGURES, SUMMARY, as_text, write_figures
+from equipoise_lab.evaluation.records import Record, content, read_records, without_text
+from equipoise_lab.evaluation.run import RESULTS
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

@@ -30,7 +30,6 @@ from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
-from equipoise.evaluation.results import Lines, check_config, fingerprint, grouped
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag.highlighters import reading
@@ -45,6 +44,7 @@ from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.qa import datasets, runner
 from equipoise_lab.bench.tables import grid, interval, number
+from equipoise_lab.evaluation.results import Lines, check_config, fingerprint, grouped
 from equipoise_lab.maths.calibration import auc
 from equipoise_lab.maths.statistics import wilson
 

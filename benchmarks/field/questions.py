@@ -8,7 +8,7 @@ from pathlib import Path
 from sets import HERE
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.jsonl import json_object, lines
+from equipoise_lab.evaluation.jsonl import json_object, lines
 
 ANSWERED = ("plain", "vague", "misspelt", "one_word", "follow_up", "several_documents")
 UNANSWERED = ("none", "near_miss")

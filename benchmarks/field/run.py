@@ -33,9 +33,9 @@ from equipoise.core.settings import Layered
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.roots import Gone
-from equipoise.evaluation.results import Lines, check_config, fingerprint
 from equipoise.rag.library import Library, update
 from equipoise.text.polar import has_sides
+from equipoise_lab.evaluation.results import Lines, check_config, fingerprint
 
 ROOT = sets.HERE.parents[1]
 KEY = ("id", "version")

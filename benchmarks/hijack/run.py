@@ -13,8 +13,6 @@ from pathlib import Path
 
 from equipoise.core import sync
 from equipoise.corpus.store import Store
-from equipoise.evaluation.records import content, read_records
-from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
@@ -25,6 +23,8 @@ from equipoise_lab.bench.hijack.cases import Drawing
 from equipoise_lab.bench.hijack.records import HijackRecord
 from equipoise_lab.bench.hijack.report import HijackRun, Numbers, summarise
 from equipoise_lab.bench.output import as_text
+from equipoise_lab.evaluation.records import content, read_records
+from equipoise_lab.evaluation.run import RESULTS
 
 HERE = Path(__file__).resolve().parent
 

@@ -19,9 +19,6 @@ from typing import Any
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Message
-from equipoise.evaluation.budget import RunBudget, metered
-from equipoise.evaluation.records import content, read_records
-from equipoise.evaluation.run import RESULTS
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
@@ -35,6 +32,9 @@ from equipoise_lab.bench.qa.items import QaItem
 from equipoise_lab.bench.qa.records import META, RECORDS, QaRecord, without_text
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import pipelines
+from equipoise_lab.evaluation.budget import RunBudget, metered
+from equipoise_lab.evaluation.records import content, read_records
+from equipoise_lab.evaluation.run import RESULTS
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

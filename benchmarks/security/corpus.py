@@ -22,14 +22,14 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.roots import Gone
-from equipoise.evaluation.results import Lines
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag import build
 from equipoise.rag.library import Library, update
-from equipoise.redteam.beside import best_first, lies
-from equipoise.redteam.planter import is_planted, uproot
-from equipoise.redteam.targets import response
 from equipoise_lab.bench import scripts
+from equipoise_lab.evaluation.results import Lines
+from equipoise_lab.redteam.beside import best_first, lies
+from equipoise_lab.redteam.planter import is_planted, uproot
+from equipoise_lab.redteam.targets import response
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "field"))

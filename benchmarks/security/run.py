@@ -18,18 +18,18 @@ from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import RunBudget
-from equipoise.evaluation.records import SampleRecord, content, read_records
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise.redteam.suite import attacking, summaries, systems
-from equipoise.redteam.suite.attacking import AttackPlan
-from equipoise.redteam.suite.cases import BENIGN, LOOK_ALIKE, SUITES, Material
-from equipoise.redteam.suite.summaries import Carried
-from equipoise.redteam.targets import PipelineTarget
 from equipoise_lab.bench import scripts
+from equipoise_lab.evaluation.budget import RunBudget
+from equipoise_lab.evaluation.records import SampleRecord, content, read_records
+from equipoise_lab.redteam.suite import attacking, summaries, systems
+from equipoise_lab.redteam.suite.attacking import AttackPlan
+from equipoise_lab.redteam.suite.cases import BENIGN, LOOK_ALIKE, SUITES, Material
+from equipoise_lab.redteam.suite.summaries import Carried
+from equipoise_lab.redteam.targets import PipelineTarget
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -8,12 +8,12 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.settings import Settings, SummarizeSettings
-from equipoise.evaluation.budget import RunBudget, metered
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.qa import bench
 from equipoise_lab.bench.qa.bench import Options
 from equipoise_lab.bench.qa.runner import Harness
+from equipoise_lab.evaluation.budget import RunBudget, metered
 from hashed_words import HashedWords
 
 PIPELINES = ("vanilla", "baseline", "structured", "indexed", "sentence+extractive")
@@ -96,8 +96,7 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     plan = bench.plan(chosen, with_llm=True)
     harness = Harness(WRITING, HashedWords(64), kept, out, budget, silent, concurrency)
     with pytest.MonkeyPatch.context() as patch:
-        for extra in ("scipy", "matplotlib"):
-            patch.setitem(sys.modules, extra, None)
+        patch.setitem(sys.modules, "matplotlib", None)
         return sync.run(bench.bench(plan, chosen, harness, judges))
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from equipoise.maths.rates import Interval
 from equipoise_lab.bench import layouts
 from equipoise_lab.bench.estimates import Estimate, Estimator
 from equipoise_lab.bench.layouts import Layout, as_json, filled, shown
+from equipoise_lab.maths.rates import Interval
 
 HALF = Estimate(0.5, 0.25, 0.75, 4, hits=2)
 

@@ -44,8 +44,6 @@ rotations = 1
 SAID = """
 bells ferry night fares sleep noise hours queues diesel islands tides lamps yes no good bad right wrong"""
 
-pytest.importorskip("scipy")
-
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):

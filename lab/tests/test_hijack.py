@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from equipoise import prompts
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
 from equipoise.core.protocols import Attack, ChatModel
@@ -13,17 +12,18 @@ from equipoise.core.types import AttackCase, ChatOptions, Message
 from equipoise.corpus.store import Store
 from equipoise.models.listening import ListeningChat
 from equipoise.models.scripted import ScriptedChat
-from equipoise.redteam.hijack import (
+from equipoise_lab import prompts
+from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
+from equipoise_lab.bench.hijack import cases, inbox, llmail
+from equipoise_lab.bench.hijack.cases import Case, CaseKind, Drawing
+from equipoise_lab.bench.hijack.inbox import Email, InboxQuestion
+from equipoise_lab.redteam.hijack import (
     CHALLENGE,
     Aim,
     ToolUse,
     told,
     verdict,
 )
-from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
-from equipoise_lab.bench.hijack import cases, inbox, llmail
-from equipoise_lab.bench.hijack.cases import Case, CaseKind, Drawing
-from equipoise_lab.bench.hijack.inbox import Email, InboxQuestion
 from hashed_words import HashedWords
 
 NOTHING, CALLED, VALID = ToolUse(), ToolUse(True), ToolUse(True, True)

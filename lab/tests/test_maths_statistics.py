@@ -1,15 +1,11 @@
 """Intervals and tests against values worked out by hand or printed in textbooks."""
 
-import sys
 import warnings
 
 import numpy as np
 import pytest
 
-from equipoise.core.errors import MissingExtra
 from equipoise_lab.maths import statistics as sx
-
-scipy_stats = pytest.importorskip("scipy.stats")
 
 
 def test_wilson_by_hand():
@@ -65,12 +61,6 @@ def test_bootstrap_of_little_or_constant_data_is_quiet():
         assert 0 <= skewed.low <= 0.2 <= skewed.high <= 1
     with pytest.raises(ValueError, match="units and values"):
         sx.bootstrap_interval([1, 2], units=["a"], seed=0)
-
-
-def test_missing_scipy_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(MissingExtra, match=r"equipoise\[attack\]"):
-        sx.wilson(17, 4711)  # counts that no other test has
 
 
 def test_ratio_interval_by_hand():

@@ -12,9 +12,9 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.loaders.loaded import clean
 from equipoise.corpus.store import Store
-from equipoise.redteam.planter import PREFIX, is_planted, uproot
 from equipoise_lab.attacks.passages import AttackPassage, Kind
 from equipoise_lab.attacks.planting import plant, planted, planted_id
+from equipoise_lab.redteam.planter import PREFIX, is_planted, uproot
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 

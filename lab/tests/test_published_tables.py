@@ -11,14 +11,12 @@ from types import ModuleType
 import pytest
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.records import content, read_records
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, LikertRecord, PassageRecord
 from equipoise_lab.bench.hijack.records import HijackRecord
 from equipoise_lab.bench.qa.records import RECORDS as QA_RECORDS
+from equipoise_lab.evaluation.records import content, read_records
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-
-pytest.importorskip("scipy")
 
 
 def script(name, file="run"):

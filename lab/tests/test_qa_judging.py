@@ -5,12 +5,12 @@ import json
 import pytest
 
 from equipoise.core.errors import ModelUnavailable
-from equipoise.evaluation.budget import RunBudget
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.qa import judging
 from equipoise_lab.bench.qa.judging import Pair
 from equipoise_lab.bench.qa.records import QaRecord
+from equipoise_lab.evaluation.budget import RunBudget
 from processes import killed_after
 from qa_town import Counting, questions, rows_of, run
 

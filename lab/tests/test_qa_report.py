@@ -16,7 +16,6 @@ from equipoise_lab.bench.qa.report import names, paper, pipeline_of, tables
 from qa_town import questions, run
 from test_qa_judging import judge_of
 
-pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 OUTPUTS = (SUMMARY, TABLES)

@@ -9,13 +9,13 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.types import Usage
-from equipoise.evaluation import run as core
-from equipoise.evaluation.budget import PATIENCE, RunBudget, metered
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench import systems
 from equipoise_lab.bench.qa import bench, runner
 from equipoise_lab.bench.qa.bench import Options
 from equipoise_lab.bench.qa.runner import Harness
+from equipoise_lab.evaluation import run as core
+from equipoise_lab.evaluation.budget import PATIENCE, RunBudget, metered
 from hashed_words import HashedWords
 from processes import killed_after
 from qa_town import BELLS, FERRY, PIPELINES, WRITING, by_key, questions, rows_of, run, say, silent

@@ -20,8 +20,8 @@ USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "s
 
 MADE_IN_FUNCTIONS = {
     "equipoise/corpus/loaders/markdown.py": 1,
-    "equipoise/redteam/rules.py": 1,
-    "equipoise/text/calls.py": 2,
+    "equipoise_lab/redteam/rules.py": 1,
+    "equipoise_lab/text/calls.py": 2,
 }
 """Patterns put together from arguments: tests/hostile_text.py and hostile_files.py have texts for them."""
 

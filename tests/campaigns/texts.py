@@ -11,7 +11,6 @@ from mutate import mutated
 from equipoise.core.types import Document, Span
 from equipoise.text.align import align
 from equipoise.text.blocks import blocks
-from equipoise.text.calls import calls
 from equipoise.text.fence import fenced
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
@@ -22,6 +21,7 @@ from equipoise.text.spans import canonicalize
 from equipoise.text.support import stem, unsupported
 from equipoise.text.tokens import content_words, names, numbers, words
 from equipoise.text.visible import MAX_TITLE, title, visible
+from equipoise_lab.text.calls import calls
 
 
 def _text(data: bytes) -> str:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from equipoise.audit.answer_rules import broken
 from equipoise.core.types import Highlight, Highlights, Tag
-from equipoise.redteam.answer_rules import broken
 
 QUOTE = "Refunds are paid within five days; write to help@shop.example or see https://shop.example/help."
 

@@ -9,9 +9,9 @@ import subprocess
 import pytest
 
 from chat_server import ChatServer, Say, completion
+from equipoise.audit import record
+from equipoise.audit.certify import checked
 from equipoise.core.errors import InputError
-from equipoise.redteam import record
-from equipoise.redteam.certify import checked
 from processes_cli import COMMAND, environment
 
 FAQ = """# Returns

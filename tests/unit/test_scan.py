@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equipoise.audit.scan import Finding, Reach, Report, Scanned, Severity, baseline, load, scan, secrets
+from equipoise.audit.scan.findings import with_more
+from equipoise.audit.scan.patterns import Matcher, compiled
+from equipoise.audit.scan.rules import Rules
+from equipoise.audit.scan.summaries import summaries
+from equipoise.audit.scan.words import read_words
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.types import Document
 from equipoise.corpus.whole import WholeText
 from equipoise.models.scripted import ScriptedChat
-from equipoise.redteam.scan import Finding, Reach, Report, Scanned, Severity, baseline, load, scan, secrets
-from equipoise.redteam.scan.findings import with_more
-from equipoise.redteam.scan.patterns import Matcher, compiled
-from equipoise.redteam.scan.rules import Rules
-from equipoise.redteam.scan.summaries import summaries
-from equipoise.redteam.scan.words import read_words
 from equipoise.text.sentences import sentence_spans
 from timing import LINEAR, growth
 

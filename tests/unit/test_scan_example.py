@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from equipoise.redteam.scan import Severity, load, scan
-from equipoise.redteam.scan.files import ScannedFiles
+from equipoise.audit.scan import Severity, load, scan
+from equipoise.audit.scan.files import ScannedFiles
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "sqlite"
 MOST = 0.002

@@ -4,8 +4,8 @@ import importlib.util
 
 import pytest
 
-from equipoise.redteam.scan import Reach, Severity, load, scan
-from equipoise.redteam.scan.files import ScannedFiles
+from equipoise.audit.scan import Reach, Severity, load, scan
+from equipoise.audit.scan.files import ScannedFiles
 from planted import CHARACTERS, EXTRA, VISIBLE, plant
 
 HAS_EXTRA = all(importlib.util.find_spec(name) for name in ("detect_secrets", "phonenumbers", "stdnum"))

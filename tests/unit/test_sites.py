@@ -6,13 +6,13 @@ import io
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from equipoise.audit.scan.holding import Holding
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Trust
 from equipoise.corpus.copying import copy
 from equipoise.corpus.indexing import index
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
-from equipoise.redteam.scan.holding import Holding
 from hashed_words import HashedWords
 from site_server import Page, bomb, serving
 

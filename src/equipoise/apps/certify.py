@@ -11,13 +11,13 @@ from equipoise.apps import progress
 from equipoise.apps.docs import index_docs, settings_of
 from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.terminal import Terminal, complain, print_json
+from equipoise.audit import certify as work
+from equipoise.audit import record
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.budget import Deployment
-from equipoise.redteam import certify as work
-from equipoise.redteam import record
 from equipoise.text.visible import title
 
 app = group()

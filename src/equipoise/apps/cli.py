@@ -40,7 +40,6 @@ COMMANDS = {
         "scan",
         "Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.",
     ),
-    "attack": ("attack_run", "Attack a store of your own, to measure its defences."),
     "budget": (
         "budget",
         "How many different inputs one question can force on the summarizer, and what each setting buys.",
@@ -52,7 +51,7 @@ COMMANDS = {
 }
 """Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
 PLUGINS: plugins.Group = "equipoise.commands"
-MOVED = ("bench", "lab", "train", "ebi")
+MOVED = ("attack", "bench", "lab", "train", "ebi")
 """Commands that were part of this package."""
 
 

@@ -9,9 +9,9 @@ import typer
 
 from equipoise.apps.options import PathArgument, group
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
+from equipoise.audit.scan.files import ScannedFiles
 from equipoise.core.errors import InputError
 from equipoise.integrations.plain import TextSpan, highlight
-from equipoise.redteam.scan.files import ScannedFiles
 
 app = group()
 STDIN = Path("-")

@@ -27,7 +27,7 @@ from equipoise.corpus.sources.addresses import root
 from equipoise.rag import updating
 
 if TYPE_CHECKING:
-    from equipoise.redteam.scan.holding import Holding
+    from equipoise.audit.scan.holding import Holding
 
 app = group()
 
@@ -169,7 +169,7 @@ def _holding(chosen: Settings) -> "Iterator[Holding | None]":
     if chosen.trust.hold != "always":
         yield None
         return
-    from equipoise.redteam.scan.holding import Holding  # noqa: PLC0415 - its rules, which only this needs
+    from equipoise.audit.scan.holding import Holding  # noqa: PLC0415 - its rules, which only this needs
 
     with Holding() as holding:
         yield holding

@@ -11,13 +11,7 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathArgument, PathOption, group, store_option
 from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json
-from equipoise.core import settings as layers
-from equipoise.core import sync
-from equipoise.core.errors import InputError, ModelUnavailable, UnreadableFile
-from equipoise.core.types import Document
-from equipoise.corpus.store import Store
-from equipoise.rag import build
-from equipoise.redteam.scan import (
+from equipoise.audit.scan import (
     Finding,
     NotRun,
     Report,
@@ -28,10 +22,16 @@ from equipoise.redteam.scan import (
     load,
     scan,
 )
-from equipoise.redteam.scan.files import ScannedFiles, of_store
-from equipoise.redteam.scan.findings import with_more
-from equipoise.redteam.scan.sarif import as_sarif
-from equipoise.redteam.scan.summaries import summaries
+from equipoise.audit.scan.files import ScannedFiles, of_store
+from equipoise.audit.scan.findings import with_more
+from equipoise.audit.scan.sarif import as_sarif
+from equipoise.audit.scan.summaries import summaries
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable, UnreadableFile
+from equipoise.core.types import Document
+from equipoise.corpus.store import Store
+from equipoise.rag import build
 
 app = group()
 

@@ -152,7 +152,7 @@ class Library(Closing):
     ) -> IndexReport:
         """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
         `Gone`. `metadata` is what you say of all of them (`corpus.telling`), None: what was said before. `judge` scans
-        nothing unless it is given (`redteam.scan.holding.Holding` holds documents back).
+        nothing unless it is given (`audit.scan.holding.Holding` holds documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """

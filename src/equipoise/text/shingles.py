@@ -1,7 +1,7 @@
 """Near copies among a few texts, by their word shingles: the runs of so many words in a row.
 
 Broder, "On the resemblance and containment of documents" (1997). The sets are compared whole, without sketches: for
-the quotes of one question. For the paragraphs of a corpus there is MinHash (`redteam.scan.copies`).
+the quotes of one question. For the paragraphs of a corpus there is MinHash (`audit.scan.copies`).
 """
 
 import unicodedata

@@ -1,10 +1,10 @@
-"""How the prompts of the tool hijack are put (H&S, section 8.1); the tool itself is `equipoise.redteam.hijack`."""
+"""How the prompts of the tool hijack are put (H&S, section 8.1); the tool itself is `equipoise_lab.redteam.hijack`."""
 
 from dataclasses import dataclass
 
 from equipoise.core.types import AttackCase, Crafted
-from equipoise.redteam.hijack import CHALLENGE, Aim, written
 from equipoise_lab import prompts
+from equipoise_lab.redteam.hijack import CHALLENGE, Aim, written
 
 REQUEST_PROMPT = "hijack-request-v1"
 

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.jsonl import lines
-from equipoise.evaluation.results import Lines, encoded, write_atomically
+from equipoise_lab.evaluation.jsonl import lines
+from equipoise_lab.evaluation.results import Lines, encoded, write_atomically
 from equipoise_lab.text.rows import Words, parsed
 
 VARIANT = "variant"

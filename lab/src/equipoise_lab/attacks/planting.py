@@ -1,7 +1,7 @@
 """Planting: passages into a store as an outsider would get them in, and every one of them out again.
 
 For measuring a defence on your own store. Planted documents are marked as untrusted and their ids begin with
-`equipoise.redteam.planter.PREFIX`, so that `uproot` finds them in another process, after any crash.
+`equipoise_lab.redteam.planter.PREFIX`, so that `uproot` finds them in another process, after any crash.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,8 +13,8 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.loaders.loaded import clean
 from equipoise.corpus.store import Store
-from equipoise.redteam.planter import PREFIX, uproot
 from equipoise_lab.attacks.passages import AttackPassage
+from equipoise_lab.redteam.planter import PREFIX, uproot
 
 
 def planted_id(passage: AttackPassage) -> str:

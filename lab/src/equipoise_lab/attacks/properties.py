@@ -20,8 +20,8 @@ from equipoise.corpus.store import Store
 from equipoise.maths.checks import Floats, finite_vector
 from equipoise.maths.polarization import polarization_axis, polarization_scores, row_dots
 from equipoise.models.encoder import encode_questions
-from equipoise.redteam.planter import PREFIX
 from equipoise_lab.attacks.passages import AttackPassage, Kind, Measures
+from equipoise_lab.redteam.planter import PREFIX
 
 DEPTH = 20
 """Benign passages a question is compared with: the paper's candidates, 4 k for k = 5."""

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from equipoise.maths.rates import Interval, clopper_pearson
+from equipoise_lab.maths.rates import Interval, clopper_pearson
 from equipoise_lab.maths.statistics import bootstrap_interval, ratio_interval, wilson
 
 DIGITS = 6

@@ -13,9 +13,9 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from equipoise.maths.rates import Interval
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.tables import MISSING, Show, Table, TableLine, interval, number, percent
+from equipoise_lab.maths.rates import Interval
 
 SHOWS: Mapping[str, Show] = {
     "number": number,

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from equipoise.evaluation.results import write_atomically
 from equipoise_lab.bench.layouts import as_json
+from equipoise_lab.evaluation.results import write_atomically
 
 SUMMARY, TABLES, FIGURES = "summary.json", "tables.md", "figures"
 

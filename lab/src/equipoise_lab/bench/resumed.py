@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from equipoise.evaluation.records import Record
-from equipoise.evaluation.results import Key
-from equipoise.evaluation.run import Evaluated, Ran, RecordForm, evaluate
+from equipoise_lab.evaluation.records import Record
+from equipoise_lab.evaluation.results import Key
+from equipoise_lab.evaluation.run import Evaluated, Ran, RecordForm, evaluate
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Key)

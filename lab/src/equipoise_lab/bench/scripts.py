@@ -9,9 +9,9 @@ from typing import Any
 
 from equipoise.core import settings as layers
 from equipoise.core.settings import Settings
-from equipoise.evaluation.jsonl import json_object, lines
-from equipoise.evaluation.results import encoded, write_atomically
-from equipoise.maths.rates import clopper_pearson
+from equipoise_lab.evaluation.jsonl import json_object, lines
+from equipoise_lab.evaluation.results import encoded, write_atomically
+from equipoise_lab.maths.rates import clopper_pearson
 
 Row = dict[str, Any]
 

@@ -15,8 +15,8 @@ from equipoise.rag import build, others
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
 from equipoise.rag.vanilla import PROMPT
-from equipoise.redteam.hijack import told
 from equipoise_lab.methods.filters import BrraFilter, InTurn, SmartFilter
+from equipoise_lab.redteam.hijack import told
 
 VANILLA = "vanilla"
 NO_MODEL = "none"

@@ -17,7 +17,6 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import RunBudget, metered
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
@@ -35,6 +34,7 @@ from equipoise_lab.bench.qa import bench as questions
 from equipoise_lab.bench.qa import datasets, published
 from equipoise_lab.bench.qa.bench import Done, Options, QaPlan
 from equipoise_lab.bench.qa.runner import Harness
+from equipoise_lab.evaluation.budget import RunBudget, metered
 
 app = group("Benchmarks: numbers with intervals, as tables and figures.")
 

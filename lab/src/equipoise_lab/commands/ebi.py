@@ -15,11 +15,11 @@ from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import Encoder
 from equipoise.corpus.store import Store
 from equipoise.rag import build
-from equipoise.redteam.planter import uproot as take_out
 from equipoise_lab.attacks import planting
 from equipoise_lab.attacks.ebi import EbiAttack, EbiResult, EbiSettings, Sign, case_for
 from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile, read_passages
 from equipoise_lab.attacks.properties import benign_vectors, property_shares, rank_in
+from equipoise_lab.redteam.planter import uproot as take_out
 
 app = group("One-sided passages (Epistemic Bias Injection): write them, plant them, take them out.")
 

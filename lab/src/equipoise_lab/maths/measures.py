@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise.maths.checks import Mask, finite_vector, positive_count, same_length
-from equipoise.maths.rates import scipy_stats
+from equipoise_lab.maths.rates import scipy_stats
 
 
 def share_at_k(hits: ArrayLike, k: int) -> float:

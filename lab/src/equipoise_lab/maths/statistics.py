@@ -1,4 +1,4 @@
-"""Intervals and tests for benchmark numbers. scipy does the work; it comes with the `bench` extra.
+"""Intervals and tests for benchmark numbers. scipy does the work.
 
 Every function that draws random numbers takes a seed and gives the same result for the same seed. A number
 that rests on nothing (no units, no trials) is None.
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise.maths.checks import Floats, finite_vector, positive_count, same_length
-from equipoise.maths.rates import Interval, check_level, proportion, scipy_stats
+from equipoise_lab.maths.rates import Interval, check_level, proportion, scipy_stats
 
 Counts = NDArray[np.int64]
 
@@ -32,7 +32,7 @@ def bootstrap_interval(
     `statistic` must accept an `axis` argument. One unit, or units that are all equal, give an interval of width 0; no
     values give None.
 
-    Worked value: (1, 1, 1) gives 1, 1, 1. Raises MissingExtra without scipy.
+    Worked value: (1, 1, 1) gives 1, 1, 1.
     """
     sample = _unit_means(finite_vector(values, "values"), units)
     check_level(level)
@@ -109,7 +109,7 @@ def percentile_intervals(
 def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
     """The Wilson (1927) score interval of a rate: right on average, without correction. None for no trials.
 
-    Worked value: 5 of 10 at 95%: 0.2366 to 0.7634. Raises MissingExtra without scipy.
+    Worked value: 5 of 10 at 95%: 0.2366 to 0.7634.
     """
     return proportion(successes, trials, level, "wilson")
 

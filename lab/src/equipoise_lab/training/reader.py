@@ -20,8 +20,8 @@ from time import perf_counter
 from typing import Any
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.jsonl import json_object, lines
 from equipoise.rag.highlighters.reading import below
+from equipoise_lab.evaluation.jsonl import json_object, lines
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.examples import fingerprint
 from equipoise_lab.training.extras import library

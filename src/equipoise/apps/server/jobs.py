@@ -22,6 +22,7 @@ from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import FAILED, LOG, busy
 from equipoise.apps.server.uploads import keep_folder
 from equipoise.apps.server.views import UPLOADS
+from equipoise.audit.scan.holding import Holding
 from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, StoreError
 from equipoise.core.metadata import COLLECTION
@@ -34,7 +35,6 @@ from equipoise.corpus.places import Places
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
-from equipoise.redteam.scan.holding import Holding
 
 POLL_S = 0.5
 PAUSE_S = 1.0

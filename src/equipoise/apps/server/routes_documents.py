@@ -19,6 +19,7 @@ from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.uploads import checked_name, received
 from equipoise.apps.server.views import shown_source
+from equipoise.audit.scan import Reach, Severity
 from equipoise.core.errors import InputError
 from equipoise.core.metadata import as_json
 from equipoise.core.types import Trust
@@ -29,7 +30,6 @@ from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.roots import writer_of
 from equipoise.corpus.store import Store
 from equipoise.rag.gathering import unread
-from equipoise.redteam.scan import Reach, Severity
 
 router = APIRouter(tags=["documents"])
 

@@ -21,12 +21,12 @@ from equipoise.apps.server.access import Admin, Serving
 from equipoise.apps.server.errors import LOG, ApiError
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
+from equipoise.audit.scan.holding import Holding
 from equipoise.core.errors import EquipoiseError
 from equipoise.corpus.sources.opening import sync_source
 from equipoise.corpus.sources.source import of_source
 from equipoise.corpus.store import Store
 from equipoise.corpus.writing import IndexProgress
-from equipoise.redteam.scan.holding import Holding
 
 router = APIRouter(tags=["sources"])
 POLL_S = 1.0

@@ -9,13 +9,13 @@ from typing import Any
 from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import LOG
 from equipoise.apps.server.views import shown_source
+from equipoise.audit.scan import Finding, Reach, Severity
+from equipoise.audit.scan.holding import Holding
 from equipoise.core.types import Trust
 from equipoise.corpus.files import Original
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 from equipoise.rag.impersonation import lookalikes
-from equipoise.redteam.scan import Finding, Reach, Severity
-from equipoise.redteam.scan.holding import Holding
 from equipoise.text.visible import title
 
 MOST_KEPT = 200

@@ -22,8 +22,6 @@ import numpy as np
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, ChatModel, Encoder
 from equipoise.core.types import ChatOptions, Message, Passage, Score
-from equipoise.evaluation.results import grouped
-from equipoise.evaluation.run import Ran
 from equipoise.maths.polarization import polarization_scores
 from equipoise.maths.similarity import top_k
 from equipoise.models.encoder import encode_questions
@@ -46,6 +44,8 @@ from equipoise_lab.bench.bias.records import (
 from equipoise_lab.bench.bias.said import GROUPS
 from equipoise_lab.bench.judges.stance import LikertJudge
 from equipoise_lab.bench.resumed import each
+from equipoise_lab.evaluation.results import grouped
+from equipoise_lab.evaluation.run import Ran
 from equipoise_lab.methods import nli
 
 T = TypeVar("T")

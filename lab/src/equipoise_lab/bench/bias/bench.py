@@ -11,9 +11,6 @@ import numpy as np
 
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Query
-from equipoise.evaluation.records import content, read_records
-from equipoise.evaluation.results import Key, check_config, fingerprint, write_atomically
-from equipoise.evaluation.run import Evaluated, Ran, RecordForm, System, Timings, evaluate
 from equipoise.maths.polarization import polarization_scores
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.passages import Kind
@@ -34,6 +31,9 @@ from equipoise_lab.bench.bias.records import (
     LikertRecord,
     rounded,
 )
+from equipoise_lab.evaluation.records import content, read_records
+from equipoise_lab.evaluation.results import Key, check_config, fingerprint, write_atomically
+from equipoise_lab.evaluation.run import Evaluated, Ran, RecordForm, System, Timings, evaluate
 
 PROFILES, TIMINGS = "passages.jsonl", "timings.jsonl"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.jsonl import json_object, lines, text_of
-from equipoise.evaluation.results import encoded, write_atomically
+from equipoise_lab.evaluation.jsonl import json_object, lines, text_of
+from equipoise_lab.evaluation.results import encoded, write_atomically
 
 CORPUS, QUERIES, QRELS, STANCE = "corpus.jsonl", "queries.jsonl", "qrels.tsv", "stance.tsv"
 QRELS_ELSEWHERE = "qrels/test.tsv"

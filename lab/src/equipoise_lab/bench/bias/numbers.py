@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.evaluation.results import grouped
 from equipoise.maths.checks import Floats
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias import said
@@ -30,6 +29,7 @@ from equipoise_lab.bench.bias.records import (
     UnderCondition,
 )
 from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.maths import measures
 from equipoise_lab.maths.measures import spearman
 

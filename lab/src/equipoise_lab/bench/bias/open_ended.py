@@ -15,10 +15,6 @@ from pydantic import BaseModel
 from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions
-from equipoise.evaluation.jsonl import lines
-from equipoise.evaluation.records import Record
-from equipoise.evaluation.results import write_atomically
-from equipoise.evaluation.run import Progress, Ran, silent
 from equipoise.models.structured import complete_as
 from equipoise.text.fence import fenced
 from equipoise.text.tokens import content_words
@@ -26,6 +22,10 @@ from equipoise_lab import prompts
 from equipoise_lab.bench.bias import attacks, corpora
 from equipoise_lab.bench.bias.corpora import BeirCorpus, CorpusText
 from equipoise_lab.bench.resumed import each
+from equipoise_lab.evaluation.jsonl import lines
+from equipoise_lab.evaluation.records import Record
+from equipoise_lab.evaluation.results import write_atomically
+from equipoise_lab.evaluation.run import Progress, Ran, silent
 from equipoise_lab.text.rows import Words, parsed
 
 PROMPT = "open-ended-v1"

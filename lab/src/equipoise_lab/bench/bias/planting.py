@@ -15,8 +15,6 @@ import numpy as np
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Candidates, Passage
 from equipoise.corpus.pieces import search_text
-from equipoise.evaluation.results import fingerprint, write_atomically
-from equipoise.evaluation.run import Progress
 from equipoise.maths.checks import Floats
 from equipoise.maths.polarization import polarization_axis, polarization_scores
 from equipoise.maths.similarity import top_k
@@ -26,6 +24,8 @@ from equipoise_lab.attacks.properties import has_property_1, has_property_2, ori
 from equipoise_lab.bench.bias.attacks import SIGNS, WrittenAttack
 from equipoise_lab.bench.bias.corpora import BeirCorpus
 from equipoise_lab.bench.bias.records import BENIGN, PassageRecord, rounded
+from equipoise_lab.evaluation.results import fingerprint, write_atomically
+from equipoise_lab.evaluation.run import Progress
 
 T = TypeVar("T")
 CHUNK = 256

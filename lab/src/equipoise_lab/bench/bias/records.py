@@ -9,8 +9,8 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.records import Record
 from equipoise_lab.bench.estimates import Estimator
+from equipoise_lab.evaluation.records import Record
 
 UNATTACKED, BENIGN = "none", "benign"
 SIGNED = ("adv_neg", "adv_pos")

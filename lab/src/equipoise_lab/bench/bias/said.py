@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.evaluation.results import grouped
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.records import BENIGN, ESTIMATOR, SIGNED, FactRecord, LikertRecord, rounded
 from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.maths.calibration import auc
 from equipoise_lab.maths.measures import spearman
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.results import check_config, fingerprint
-from equipoise.evaluation.run import Progress, evaluate
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
-from equipoise.redteam.hijack import told
 from equipoise_lab.bench import output, systems
 from equipoise_lab.bench.hijack import cases, inbox, report
 from equipoise_lab.bench.hijack.cases import Case, Drawing
 from equipoise_lab.bench.hijack.inbox import Email
 from equipoise_lab.bench.hijack.records import FORM
 from equipoise_lab.bench.hijack.report import HijackRun, Numbers, summarise
+from equipoise_lab.evaluation.results import check_config, fingerprint
+from equipoise_lab.evaluation.run import Progress, evaluate
+from equipoise_lab.redteam.hijack import told
 
 FOR = "the tool hijack benchmark"
 

@@ -11,7 +11,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.evaluation.jsonl import json_object, lines, text_of
+from equipoise_lab.evaluation.jsonl import json_object, lines, text_of
 
 _NAME = r"(?:(?:Dr|Prof|Mr|Ms|Mrs)\.?\s+)?[A-Z][\w'’-]+\s+[A-Z][\w'’-]+"
 _SIGNED = re.compile(

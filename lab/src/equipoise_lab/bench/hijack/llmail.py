@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.results import Row, encoded, write_atomically
 from equipoise_lab.bench.hub import HUB, rows
+from equipoise_lab.evaluation.results import Row, encoded, write_atomically
 
 FILES = tuple(f"{HUB}/microsoft/llmail-inject-challenge/data/raw_submissions_phase{n}.jsonl" for n in (1, 2))
 NAME = "attacks.jsonl"

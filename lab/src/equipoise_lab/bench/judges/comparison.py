@@ -18,12 +18,12 @@ from pydantic import BaseModel
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Message, Usage
-from equipoise.maths.rates import Interval
 from equipoise.models.structured import complete_as
 from equipoise.text.fence import fenced
 from equipoise.text.tokens import has_words
 from equipoise_lab import prompts
 from equipoise_lab.bench.judges.rating import MAX_TOKENS, Explanation
+from equipoise_lab.maths.rates import Interval
 from equipoise_lab.maths.statistics import wilson
 
 ZERO_SHOT, INFORMED = "judge-comparison-v2", "judge-comparison-v1"

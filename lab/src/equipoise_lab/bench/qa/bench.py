@@ -11,11 +11,11 @@ from pathlib import Path
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Usage
-from equipoise.evaluation.results import Row, write_atomically
 from equipoise_lab.bench.qa import datasets, items, judging, records, report, runner
 from equipoise_lab.bench.qa.items import QaItem
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import NO_MODEL, Named, pipelines
+from equipoise_lab.evaluation.results import Row, write_atomically
 
 SETTINGS = ("retrieval", "filter", "highlight", "summarize", "monitor")
 """The sections of the settings that answers depend on; of `model` the two that are written out below."""

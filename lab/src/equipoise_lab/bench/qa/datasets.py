@@ -11,9 +11,9 @@ from typing import Any
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
-from equipoise.evaluation.jsonl import json_object, lines
 from equipoise_lab.bench.qa import items, published
 from equipoise_lab.bench.qa.items import SEED, Decision, QaItem, Text
+from equipoise_lab.evaluation.jsonl import json_object, lines
 from equipoise_lab.text.whole_words import place
 
 Row = Mapping[str, Any]

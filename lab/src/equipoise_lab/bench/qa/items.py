@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
-from equipoise.evaluation.jsonl import lines
 from equipoise.text.sentences import sentence_spans
+from equipoise_lab.evaluation.jsonl import lines
 from equipoise_lab.text.rows import Count, Words, parsed
 
 Decision = Literal["yes", "no", "maybe"]

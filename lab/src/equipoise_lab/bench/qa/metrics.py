@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.core.types import Span
-from equipoise.maths.rates import Interval, scipy_stats
+from equipoise_lab.maths.rates import Interval, scipy_stats
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.evaluation.results import grouped
 from equipoise_lab.bench.estimates import Estimator
 from equipoise_lab.bench.judges import ranking
 from equipoise_lab.bench.judges.comparison import (
@@ -34,6 +33,7 @@ from equipoise_lab.bench.qa.records import (
     QaRecord,
     QaTiming,
 )
+from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.maths.statistics import wilson
 
 ESTIMATOR = Estimator(0.95, seed=20261121, resamples=4_000)

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.records import Record, Value, read_records
 from equipoise_lab.bench.qa import metrics
+from equipoise_lab.evaluation.records import Record, Value, read_records
 
 META = "meta.json"
 ANSWERED, DECLINED, FAILED = "answered", "declined", "failed"

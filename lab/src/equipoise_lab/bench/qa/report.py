@@ -32,7 +32,7 @@ def write(folder: Path) -> Numbers:
 
     Works on runs without judges, comparisons, guesses or timings, and on records without text (`without_text`).
     The same files give the same bytes. Raises InputError for a folder without results or a file that cannot be
-    read, MissingExtra without scipy.
+    read.
     """
     summary = summarise(records.read(folder))
     output.write(folder, summary, markdown(summary))

@@ -21,9 +21,6 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Document, Span
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.evaluation.budget import RunBudget
-from equipoise.evaluation.results import Key
-from equipoise.evaluation.run import Progress, Ran, RecordForm, System, Timings, evaluate
 from equipoise.rag.components import Components
 from equipoise_lab.bench.qa import items as asked
 from equipoise_lab.bench.qa import metrics
@@ -31,6 +28,9 @@ from equipoise_lab.bench.qa.items import QaItem, Text
 from equipoise_lab.bench.qa.metrics import Relation
 from equipoise_lab.bench.qa.records import ANSWERED, DECLINED, FAILED, QaRecord, QaTiming
 from equipoise_lab.bench.systems import Named
+from equipoise_lab.evaluation.budget import RunBudget
+from equipoise_lab.evaluation.results import Key
+from equipoise_lab.evaluation.run import Progress, Ran, RecordForm, System, Timings, evaluate
 
 TIMINGS = "timings.jsonl"
 DIGITS, TIME_DIGITS = 5, 4

@@ -1,0 +1,1 @@
+"""Attacks on a deployment (H&S, section 8): for your own systems."""
