@@ -11,6 +11,7 @@ import pytest
 from equipoise.core.addresses import StoreUrl
 from equipoise.core.errors import CorpusError, InputError, StoreError
 from equipoise.core.types import Document, Trust
+from equipoise.core.where import as_where
 from equipoise.corpus import copying, nearest
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.indexing import index, prepare
@@ -265,6 +266,20 @@ def test_the_planner_knows_of_a_store_that_has_grown(store):
     with store._session.bare() as link:
         known = rows.scalar(link, "SELECT reltuples FROM pg_class WHERE oid = 'passages'::regclass")
     assert known > 200
+
+
+def test_no_plan_is_made_for_any_values(store):
+    """It takes each range for one row, and goes through all documents for each pair of rows."""
+    store.add_documents(documents(*range(240), metadata={"team": "hr"}))
+    vector = HashedWords().encode(["day3"])[0]
+    with store._session.bare() as link:
+        link.execute("ANALYZE")
+    for _ in range(20):
+        store.partition(Trust.TRUSTED, as_where("team = hr")).nearest(vector, 20)
+    with store._session.reading() as link:
+        ask = "SELECT sum(generic_plans), sum(custom_plans) FROM pg_prepared_statements"
+        generic, custom = link.execute(f"{ask} WHERE cardinality(parameter_types) > 0").fetchone()
+    assert generic == 0 < custom
 
 
 def test_a_name_that_cannot_be_kept_is_refused(store):
