@@ -27,7 +27,7 @@ ELSEWHERE = {
     "equipoise mcp": "needs the extra mcp: tests/integrations/test_mcp.py",
     "equipoise models pull": "1.1 GB: tests/live",
     "equipoise models use": "needs these weights: tests/live",
-    "equipoise attack run": "takes minutes: tests/unit/test_cli_attack_run.py",
+    "equipoise attack run": "takes minutes: lab/tests/test_cli_attack_run.py",
     "equipoise bench qa --dataset mine.jsonl": "asks models elsewhere: lab/tests/test_qa_cli.py",
     "equipoise index https://": "asks a site: tests/unit/test_sites_cli.py",
     "equipoise train": "needs torch and a model of a hub",
