@@ -23,7 +23,6 @@ from typing import Any
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
-from equipoise.core.types import AttackCase
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
@@ -42,6 +41,7 @@ from equipoise_lab.bench.output import SUMMARY
 from equipoise_lab.evaluation.records import content, read_records, without_text
 from equipoise_lab.evaluation.results import fingerprint
 from equipoise_lab.evaluation.run import RESULTS
+from equipoise_lab.redteam.attack_types import AttackCase
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise.core import sync
-from equipoise.core.types import AttackCase
+from equipoise_lab.redteam.attack_types import AttackCase
 from equipoise_lab.redteam.beside import MOST, BesideTrusted, lies, moved
 from equipoise_lab.redteam.targets import Response
 

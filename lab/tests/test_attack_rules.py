@@ -4,10 +4,11 @@ import base64
 
 import pytest
 
-from equipoise.core.types import AttackCase, Document, Tag
+from equipoise.core.types import Document, Tag
 from equipoise_lab.evaluation.records import SampleRecord
 from equipoise_lab.redteam import rules
 from equipoise_lab.redteam.asking import FORMS, carried
+from equipoise_lab.redteam.attack_types import AttackCase
 from equipoise_lab.redteam.probe import differs
 from equipoise_lab.redteam.suite.summaries import Carried, markdown, residual_bound, summary, transcripts
 from equipoise_lab.redteam.targets import Response

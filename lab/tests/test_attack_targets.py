@@ -8,9 +8,10 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable, QuestionError, ServerError
-from equipoise.core.types import AttackOutcome, Document, Proposal, Span
+from equipoise.core.types import Document, Proposal, Span
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.redteam.asking import further
+from equipoise_lab.redteam.attack_types import AttackOutcome
 from equipoise_lab.redteam.planter import is_planted
 from equipoise_lab.redteam.poison import planted_document
 from equipoise_lab.redteam.targets import (

@@ -14,11 +14,11 @@ import pytest
 import sampled
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
-from equipoise.core.protocols import Attack
-from equipoise.core.types import AttackCase, ChatReply, Trust
+from equipoise.core.types import ChatReply, Trust
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, Sign, case_for
 from equipoise_lab.attacks.passages import Kind, PassageFile, read_passages
+from equipoise_lab.redteam.attack_types import Attack, AttackCase
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -329,7 +329,7 @@ KILLED = """
 import json, os, signal, sys
 from pathlib import Path
 from equipoise.core import sync
-from equipoise.core.types import AttackCase
+from equipoise_lab.redteam.attack_types import AttackCase
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings
 from equipoise_lab.attacks.passages import PassageFile

@@ -9,10 +9,10 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
-from equipoise.core.types import Score
 from equipoise_lab.evaluation.budget import RunBudget
 from equipoise_lab.evaluation.records import Record, RecordFile, SampleRecord, read_records
 from equipoise_lab.evaluation.run import Evaluated, Ran, Timings, evaluate
+from equipoise_lab.evaluation.scores import Score
 from processes import killed_after
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
-from equipoise.core.protocols import Attack, ChatModel
-from equipoise.core.types import AttackCase, ChatOptions, Message
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import ChatOptions, Message
 from equipoise.corpus.store import Store
 from equipoise.models.listening import ListeningChat
 from equipoise.models.scripted import ScriptedChat
@@ -17,6 +17,7 @@ from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
 from equipoise_lab.bench.hijack import cases, inbox, llmail
 from equipoise_lab.bench.hijack.cases import Case, CaseKind, Drawing
 from equipoise_lab.bench.hijack.inbox import Email, InboxQuestion
+from equipoise_lab.redteam.attack_types import Attack, AttackCase
 from equipoise_lab.redteam.hijack import (
     CHALLENGE,
     Aim,

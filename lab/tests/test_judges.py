@@ -7,10 +7,10 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
-from equipoise.core.protocols import Judge
-from equipoise.core.types import Score, Usage
+from equipoise.core.types import Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.judges.rating import RUBRICS, make
+from equipoise_lab.evaluation.scores import Judge, Score
 
 QUESTION, GOLD, GIVEN = "How long is the Harlow bridge?", "212 metres", "The bridge is 212 metres long."
 SCRIPTS = {

@@ -13,8 +13,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 from equipoise.core.errors import InputError, ModelUnavailable
-from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL
 from equipoise.core.sync import run
+from equipoise_lab.methods.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")

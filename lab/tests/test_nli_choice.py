@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import InputError, MissingExtra, ModelReplyError, ModelUnavailable
-from equipoise.core.protocols import NLI
 from equipoise.core.settings import load
 from equipoise.core.sync import run
 from equipoise.core.types import ChatReply, Passage
@@ -16,7 +15,7 @@ from equipoise.models import pretrained
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
 from equipoise_lab.methods import nli
-from equipoise_lab.methods.nli import ChatNLI, conflicts
+from equipoise_lab.methods.nli import NLI, ChatNLI, conflicts
 from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
 
 PAIRS = [

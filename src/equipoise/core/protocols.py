@@ -12,26 +12,20 @@ from numpy.typing import NDArray
 from equipoise.core.results import Answer, Refusal, SubAnswer
 from equipoise.core.types import (
     Array,
-    AttackCase,
     Candidates,
     ChatOptions,
     ChatReply,
-    Crafted,
     Filtered,
     Highlights,
     Message,
     Passage,
     Proposal,
     Query,
-    Score,
     Summary,
     Tag,
 )
 
 JsonSchema = Mapping[str, Any]
-
-ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
-"""The columns of what `NLI.predict` returns."""
 
 
 @runtime_checkable
@@ -113,19 +107,6 @@ class PassageFilter(Protocol):
 
 
 @runtime_checkable
-class NLI(Protocol):
-    """Natural language inference: what a premise says about a hypothesis."""
-
-    async def predict(self, pairs: Sequence[tuple[str, str]]) -> Array:
-        """(n, 3) float32 for n pairs of premise and hypothesis, rows sum to 1; (0, 3) for no pairs.
-
-        Columns are the probabilities of ENTAILMENT, NEUTRAL and CONTRADICTION. Raises ModelUnavailable or
-        ModelReplyError.
-        """
-        ...
-
-
-@runtime_checkable
 class Highlighter(Protocol):
     """Picks spans for a question: the last part that sees it."""
 
@@ -180,27 +161,5 @@ class Pipeline(Protocol):
 
         Raises QuestionError for a question that cannot be used: for the person who asks. Every other error, such as
         CorpusError from a retriever or filter, is for the operator; a ModelError is a refusal instead.
-        """
-        ...
-
-
-@runtime_checkable
-class Attack(Protocol):
-    """Makes what an attacker would hand in, to measure the defences of your own systems."""
-
-    async def craft(self, case: AttackCase) -> Crafted:
-        """The question to type and the documents to plant for `case`. Raises ModelError."""
-        ...
-
-
-@runtime_checkable
-class Judge(Protocol):
-    """Scores an answer. Keyword-only, so that nobody can swap what is judged and what it is judged by."""
-
-    async def judge(self, *, question: str, prediction: str | None, reference: str | None) -> Score:
-        """The score of `prediction`; a judge that answers junk gives a score of None, never 0.
-
-        `prediction` is None where the system declined to answer, `reference` where the documents hold no
-        answer (blank: an answer exists and is not known). Raises ModelUnavailable.
         """
         ...

@@ -21,7 +21,7 @@ from rapidfuzz import fuzz
 from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.sync import together
-from equipoise.core.types import AttackCase, ChatOptions, Crafted, Message, Usage
+from equipoise.core.types import ChatOptions, Message, Usage
 from equipoise.corpus.loaders.loaded import clean, one_line
 from equipoise.corpus.naming import document_id
 from equipoise.models.structured import complete_as
@@ -29,6 +29,7 @@ from equipoise_lab import prompts
 from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile
 from equipoise_lab.attacks.planting import as_document
 from equipoise_lab.attacks.properties import Yardstick, yardstick
+from equipoise_lab.redteam.attack_types import AttackCase, Crafted
 
 SYNTHETIC_PROMPT = "ebi-synthetic-v1"
 ADVERSARIAL_PROMPT = "ebi-adv-v1"

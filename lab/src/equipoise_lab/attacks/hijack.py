@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from equipoise.core.types import AttackCase, Crafted
 from equipoise_lab import prompts
+from equipoise_lab.redteam.attack_types import AttackCase, Crafted
 from equipoise_lab.redteam.hijack import CHALLENGE, Aim, written
 
 REQUEST_PROMPT = "hijack-request-v1"

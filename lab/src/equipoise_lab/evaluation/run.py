@@ -20,10 +20,10 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from equipoise.core.errors import EquipoiseError, InputError, ModelError
 from equipoise.core.sync import together
-from equipoise.core.types import Score
 from equipoise_lab.evaluation.budget import RunBudget
 from equipoise_lab.evaluation.records import Record, RecordFile, SampleRecord, Value
 from equipoise_lab.evaluation.results import Key, check_config
+from equipoise_lab.evaluation.scores import Score
 
 S_contra = TypeVar("S_contra", contravariant=True)
 O_co = TypeVar("O_co", covariant=True)

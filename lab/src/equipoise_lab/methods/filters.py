@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.core.protocols import NLI, PassageFilter
+from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Flag, Query
 from equipoise.maths.checks import Floats
 from equipoise.rag.components import Components
 from equipoise.rag.filters import check_vectors, cosines, filtered, flagged
 from equipoise_lab.maths import diversity
 from equipoise_lab.methods import nli
+from equipoise_lab.methods.nli import NLI
 
 CONFLICT = 0.5
 """From this probability on, SMART's reason names a contradiction instead of a likeness."""

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import BaseModel
 
 from equipoise.core.errors import InputError, MissingExtra, ModelReplyError
-from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI, ChatModel
+from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Array, ChatOptions, Passage
 from equipoise.maths.checks import Floats
 from equipoise.models.pretrained import installed
@@ -20,7 +20,22 @@ from equipoise_lab.maths.diversity import conflict_matrix
 from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
 
 CONCURRENCY = 4
+ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
+"""The columns of what `NLI.predict` returns."""
 COLUMNS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
+
+
+@runtime_checkable
+class NLI(Protocol):
+    """Natural language inference: what a premise says about a hypothesis."""
+
+    async def predict(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """(n, 3) float32 for n pairs of premise and hypothesis, rows sum to 1; (0, 3) for no pairs.
+
+        Columns are the probabilities of ENTAILMENT, NEUTRAL and CONTRADICTION. Raises ModelUnavailable or
+        ModelReplyError.
+        """
+        ...
 
 
 class NliReply(BaseModel):

@@ -10,7 +10,8 @@ import codecs
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.core.types import AttackCase, AttackOutcome, Proposal
+from equipoise.core.types import Proposal
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.rules import beyond_quotes, calls_tool, helps, marked
 from equipoise_lab.redteam.targets import Inside, Response, Target, asked
 

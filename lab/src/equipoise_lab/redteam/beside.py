@@ -15,9 +15,10 @@ from itertools import islice, product
 import numpy as np
 
 from equipoise.core.protocols import Reranker
-from equipoise.core.types import AttackCase, AttackOutcome, Document, Trust
+from equipoise.core.types import Document, Trust
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise_lab.redteam.asking import further, outcome
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.planter import PREFIX
 from equipoise_lab.redteam.targets import Planting, Response, Target, asked
 

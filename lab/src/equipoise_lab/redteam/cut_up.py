@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 
-from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal
+from equipoise.core.types import Document, Proposal
 from equipoise.text.tokens import words
 from equipoise_lab.redteam.asking import forced
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.choosing import SHORT, Ground, by_likeness, cuts, proposal, sentences, short_ones
 from equipoise_lab.redteam.rules import spells
 from equipoise_lab.redteam.targets import Inside

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from equipoise.core.types import AttackCase, AttackOutcome, Document
+from equipoise.core.types import Document
 from equipoise.text.tokens import content_words, words
 from equipoise_lab.redteam.asking import forced
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.choosing import LONGEST, QuotableSentence, proposal, sentences
 from equipoise_lab.redteam.rules import omits
 from equipoise_lab.redteam.targets import Inside

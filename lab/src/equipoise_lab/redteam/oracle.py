@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from random import Random
 
-from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal, Span, Tag
+from equipoise.core.types import Document, Proposal, Span, Tag
 from equipoise.text.polar import denies
 from equipoise.text.tokens import content_words, numbers, words
 from equipoise_lab.redteam.asking import further, outcome
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.choosing import (
     LONGEST,
     Ground,

@@ -8,8 +8,9 @@ each case, and whatever an earlier run left behind before the first.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from equipoise.core.types import AttackCase, AttackOutcome, Document, Trust
+from equipoise.core.types import Document, Trust
 from equipoise_lab.redteam.asking import further, outcome
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.planter import PREFIX
 from equipoise_lab.redteam.rules import calls_tool, marked
 from equipoise_lab.redteam.targets import Planting, Response, Target, asked

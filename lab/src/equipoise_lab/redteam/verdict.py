@@ -7,10 +7,11 @@ it; from outside (`typed`), a question that says which answer it wants.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal, Tag
+from equipoise.core.types import Document, Proposal, Tag
 from equipoise.text.polar import denies, verdict_in
 from equipoise.text.tokens import content_words, words
 from equipoise_lab.redteam.asking import TypedAttack, forced
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.choosing import (
     LONGEST,
     Ground,

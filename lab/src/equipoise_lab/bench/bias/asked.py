@@ -20,8 +20,8 @@ from urllib.request import urlopen
 import numpy as np
 
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
-from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, ChatModel, Encoder
-from equipoise.core.types import ChatOptions, Message, Passage, Score
+from equipoise.core.protocols import ChatModel, Encoder
+from equipoise.core.types import ChatOptions, Message, Passage
 from equipoise.maths.polarization import polarization_scores
 from equipoise.maths.similarity import top_k
 from equipoise.models.encoder import encode_questions
@@ -46,7 +46,9 @@ from equipoise_lab.bench.judges.stance import LikertJudge
 from equipoise_lab.bench.resumed import each
 from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.evaluation.run import Ran
+from equipoise_lab.evaluation.scores import Score
 from equipoise_lab.methods import nli
+from equipoise_lab.methods.nli import CONTRADICTION, ENTAILMENT, NLI
 
 T = TypeVar("T")
 

@@ -12,13 +12,12 @@ from itertools import cycle
 from pathlib import Path
 
 from equipoise.core.errors import InputError
-from equipoise.core.protocols import Attack
-from equipoise.core.types import AttackCase
 from equipoise.rag.gathering import checked
 from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
 from equipoise_lab.bench.hijack import inbox
 from equipoise_lab.bench.hijack.inbox import Email, place
 from equipoise_lab.evaluation.jsonl import json_object, lines, text_of
+from equipoise_lab.redteam.attack_types import Attack, AttackCase
 
 LLMAIL = "llmail"
 RIDING = "llmail+question"

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.results import Answer, Reason, Refusal
-from equipoise.core.types import AttackOutcome, Usage
+from equipoise.core.types import Usage
 from equipoise_lab.bench.hijack.cases import Case, CaseKind
 from equipoise_lab.bench.systems import HijackOutcome
 from equipoise_lab.evaluation.records import Record
 from equipoise_lab.evaluation.run import Ran, RecordForm
+from equipoise_lab.redteam.attack_types import AttackOutcome
 from equipoise_lab.redteam.hijack import CHALLENGE, verdict
 
 ANSWERED, FAILED = "answered", "failed"

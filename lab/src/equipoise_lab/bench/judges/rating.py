@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field
 
 from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, Message, Score
+from equipoise.core.types import ChatOptions, Message
 from equipoise.models.structured import complete_as
 from equipoise.text.fence import fenced
 from equipoise.text.tokens import has_words
 from equipoise_lab import prompts
+from equipoise_lab.evaluation.scores import Score
 
 MAX_TOKENS = 160
 """Of one reply: an explanation of 25 words is about 40 tokens, the JSON around it 20."""

@@ -11,10 +11,11 @@ from pydantic import BaseModel
 
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, Message, Score
+from equipoise.core.types import ChatOptions, Message
 from equipoise.models.structured import complete_as
 from equipoise.text.fence import fenced
 from equipoise_lab import prompts
+from equipoise_lab.evaluation.scores import Score
 
 PROMPT = "stance-likert-v1"
 LONGEST = 1_600

@@ -9,7 +9,6 @@ from itertools import combinations
 
 from equipoise.core.errors import ModelError
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import Score
 from equipoise_lab.bench.judges import rating
 from equipoise_lab.bench.judges.comparison import Comparison, ComparisonJudge, Order, by_rule, seeded_order
 from equipoise_lab.bench.judges.rating import RUBRICS
@@ -19,6 +18,7 @@ from equipoise_lab.bench.resumed import each
 from equipoise_lab.bench.systems import Named
 from equipoise_lab.evaluation.results import Key
 from equipoise_lab.evaluation.run import Ran
+from equipoise_lab.evaluation.scores import Score
 
 JUDGEMENTS, COMPARISONS = "judgements.jsonl", "comparisons.jsonl"
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import InputError
-from equipoise.core.types import AttackCase, Document, Span, Tag
+from equipoise.core.types import Document, Span, Tag
 from equipoise.text.tokens import content_words, numbers, words
 from equipoise_lab.evaluation.jsonl import json_object, lines, text_of
 from equipoise_lab.redteam import cut_up, incomplete, oracle, poison, verdict
+from equipoise_lab.redteam.attack_types import AttackCase
 from equipoise_lab.redteam.choosing import LONGEST, sentences, spread
 
 OWN = "own"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equipoise.core.types import AttackOutcome
 from equipoise_lab.evaluation.records import SampleRecord
 from equipoise_lab.maths.rates import clopper_pearson
+from equipoise_lab.redteam.attack_types import AttackOutcome
 from equipoise_lab.redteam.oracle import WRITTEN_ONLY
 from equipoise_lab.redteam.suite.cases import BENIGN, LOOK_ALIKE
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from equipoise.core.addresses import Place
 from equipoise.core.errors import InputError, StoreError
-from equipoise.core.types import AttackOutcome, ChatOptions, Document, Proposal, Query, Span
+from equipoise.core.types import ChatOptions, Document, Proposal, Query, Span
 from equipoise.corpus import copying
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
@@ -20,6 +20,7 @@ from equipoise.rag.filters import NoFilter
 from equipoise.rag.journal import Journal
 from equipoise_lab import prompts
 from equipoise_lab.redteam import asking, verdict
+from equipoise_lab.redteam.attack_types import AttackOutcome
 from equipoise_lab.redteam.beside import BesideTrusted
 from equipoise_lab.redteam.cut_up import CutUp
 from equipoise_lab.redteam.hijack import told
