@@ -20,7 +20,10 @@ from equipoise.core.errors import InputError
 COMMANDS = {
     "index": ("indexing", "Read documents into the index."),
     "watch": ("indexing", "Index, then keep up with every change."),
-    "sources": ("sources", "Sites that the index is kept up to date with: list, sync, remove."),
+    "sources": (
+        "sources",
+        "Sites, buckets, repositories and mailboxes that the index follows: list, sync, remove.",
+    ),
     "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
     "search": ("asking", "Find passages; nothing is answered."),
     "highlight": ("highlight", "What answers a question in some texts, without an index."),

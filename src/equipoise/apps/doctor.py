@@ -96,7 +96,7 @@ def _versions() -> str:
 
 def _settings(layered: layers.Layered) -> str:
     places = dict.fromkeys(o.place for _, _, o in layered.rows() if o.layer in ("user", "project"))
-    return ", ".join(places) or "no settings file"
+    return ", ".join(places) or "no file sets anything"
 
 
 def _index(chosen: layers.Settings) -> str:

@@ -77,7 +77,7 @@ def show(name: NameArgument, store: StoreOption = None, as_json: JsonOption = Fa
         return
     console = Terminal()
     for listed, document in zip(chosen, documents, strict=True):
-        console.print(f"{one_line(listed.source)} ({listed.trust}, {listed.passages} passages)")
+        console.print(f"{one_line(listed.source)} ({listed.trust}, passages: {listed.passages})")
         for line in tree(document) if document.blocks else [document.text]:
             console.print(line)
 

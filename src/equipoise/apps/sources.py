@@ -19,7 +19,7 @@ from equipoise.corpus.sources.memory import Memory
 from equipoise.corpus.sources.source import of_source
 from equipoise.corpus.store import Store
 
-app = group("Sites that the index is kept up to date with: list, sync, remove.")
+app = group("Sites, buckets, repositories and mailboxes that the index follows: list, sync, remove.")
 
 
 @app.command("list")
