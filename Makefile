@@ -9,7 +9,7 @@ READER ?= .equipoise/reader/model
 with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1)' tests lab/tests)
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
-	nightly serve-kills serve-isolation serve-client serve-failing failover indexers \
+	nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
 	bench-bias-hotpotqa bench-contested bench-corpus stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
@@ -100,6 +100,9 @@ failover: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
 
 indexers: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python tests/campaigns/indexers.py --documents 5000 --kills 20 --seed 7
+
+workers: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python tests/campaigns/workers.py --kills 100 --seed 7
 
 bench-reading: $(VENV)/.bench
 	$(BIN)/python benchmarks/reading/run.py --data $(DATA)

@@ -5,6 +5,8 @@ import pytest
 from equipoise.apps.server import routes_sources
 from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Trust
+from equipoise.corpus.sources import memory
+from equipoise.corpus.sources.memory import Memory, Turn
 from serving import wait_until
 from site_server import serving
 
@@ -19,6 +21,7 @@ def site():
 @pytest.fixture(autouse=True)
 def quick(monkeypatch, tmp_path):
     monkeypatch.setattr(routes_sources, "POLL_S", 0.05)
+    monkeypatch.setattr(memory, "RETRY_S", 0.05)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
@@ -64,7 +67,32 @@ def test_one_is_read_at_once_when_an_admin_asks(serve, site):
 def test_what_was_in_work_when_a_server_died_is_read_again(serve, site, opened):
     service = opened(settings=listed(site))
     one = routes_sources.known(service.settings)[0]
-    (routes_sources._folder(service) / f"{one.source_id}.running").touch()
+    with Memory(service.settings.store.path) as remembered:
+        remembered.turn(one.address, Turn(running=True, tries=1, said="far"))
     service.close()
     served = serve(settings=listed(site))
     assert read(served)["pages"] == 1
+
+
+def test_one_that_failed_is_tried_again_and_not_at_once(serve, site, monkeypatch):
+    site.put("/", "busy", status=500)
+    served = serve(settings=listed(site, every="1h"))
+    wait_until(lambda: "500" in rows(served)[0]["error"])
+    site.put("/", "<p>We sell tea.</p>")
+    wait_until(lambda: rows(served)[0]["pages"] == 1)
+    assert read(served)["error"] == ""
+    monkeypatch.setattr(memory, "RETRY_S", 1_000)
+    site.put("/", "busy", status=500)
+    served.client.post(f"/v1/sources/{rows(served)[0]['id']}/sync", headers=served.as_admin())
+    wait_until(lambda: "500" in rows(served)[0]["error"])
+    asked = len(site.asked)
+    turns = routes_sources.Turns(served.service.settings, Memory(served.service.settings.store.path), None)
+    assert not turns.next() and len(site.asked) == asked
+
+
+def test_where_workers_do_so_the_server_reads_none(serve, site):
+    served = serve(settings=listed(site, every="1h") | {"serve": {"sync": False}})
+    row = rows(served)[0]
+    answer = served.client.post(f"/v1/sources/{row['id']}/sync", headers=served.as_admin())
+    assert answer.json()["state"] == "waiting"
+    assert rows(served)[0]["state"] == "waiting" and not site.asked

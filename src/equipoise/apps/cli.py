@@ -24,6 +24,7 @@ COMMANDS = {
         "sources",
         "Sites, buckets, repositories and mailboxes that the index follows: list, sync, remove.",
     ),
+    "worker": ("worker", "Keep an index in Postgres fresh, beside any number of other workers."),
     "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
     "search": ("asking", "Find passages; nothing is answered."),
     "highlight": ("highlight", "What answers a question in some texts, without an index."),

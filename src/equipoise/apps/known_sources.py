@@ -9,19 +9,23 @@ from equipoise.core.settings import Settings
 from equipoise.core.source_settings import SourceSettings
 from equipoise.corpus.naming import document_id
 from equipoise.corpus.sources.addresses import root
-from equipoise.corpus.sources.memory import Memory, Run
+from equipoise.corpus.sources.memory import Memory, Run, Turn
 from equipoise.corpus.sources.opening import remembered
 from equipoise.corpus.sources.source import COMMENTS
+
+MOST_TRIES = 7
+"""In a row, half an hour; then the source is read when it is due, or asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A source: how it is read, and its last run, None before the first."""
+    """A source: how it is read, its last run, None before the first, and whether it was asked for or is being read."""
 
     address: str
     chosen: SourceSettings
     run: Run | None
     is_listed: bool
+    turn: Turn
 
     @property
     def source_id(self) -> str:
@@ -33,6 +37,13 @@ class Known:
         """Whether its time has come; one without `every` is never due."""
         seconds = self.chosen.seconds
         return seconds > 0 and (self.run is None or time.time() >= self.run.began + seconds)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody should read it now: it was asked for, is due, or the last try ended badly. It is said
+        of what is being read, too: whoever reads it has it claimed, or is dead."""
+        is_left = 0 < self.turn.tries < MOST_TRIES
+        return not self.turn.is_resting(time.time()) and (self.turn.asked or is_left or self.is_due)
 
     def row(self, keys: Collection[str]) -> dict[str, str | int | bool]:
         """What is told of it; `keys` are those of its documents in the index."""
@@ -48,21 +59,29 @@ class Known:
             "read": began,
             "error": self.run.error if self.run else "",
             "in_settings": self.is_listed,
+            "state": "running" if self.turn.running else "waiting" if self.turn.asked else "idle",
+            "progress": self.turn.said,
         }
 
 
 def known(chosen: Settings) -> list[Known]:
     """The sources of the settings, then those that were only indexed, by this user."""
     with Memory(chosen.store.path, create=False) as memory:
-        before = {address: (run, how) for address, run, how in remembered(memory)}
+        return known_to(memory, chosen)
+
+
+def known_to(memory: Memory, chosen: Settings) -> list[Known]:
+    """`known`, from what is open already."""
+    before = {address: (run, how) for address, run, how in remembered(memory)}
+    turns = memory.turns()
     listed = [
-        Known(address, one, before.get(address, (None, None))[0], is_listed=True)
+        Known(address, one, before.get(address, (None, None))[0], True, turns.get(address, Turn()))
         for one in chosen.sources.listed
         for address in (root(one.address),)
     ]
     there = {one.address for one in listed}
     return listed + [
-        Known(address, how, run, is_listed=False)
+        Known(address, how, run, False, turns.get(address, Turn()))
         for address, (run, how) in before.items()
         if address not in there and how is not None and run.how
     ]

@@ -35,7 +35,7 @@ def listing(
     if as_json:
         print_json({"sources": rows})
     elif rows:
-        heads = ("address", "trust", "every", "pages", "with comments", "read", "error")
+        heads = ("address", "trust", "every", "pages", "with comments", "read", "state", "progress", "error")
         Terminal().table(
             heads, [tuple(one_line(str(row[head.split()[-1]])) for head in heads) for row in rows]
         )

@@ -226,7 +226,7 @@ class ServeSettings(Section):
     who may ask read the documents that quotes come from, `originals` fetch their files, too. `trace` writes questions
     into the audit log, and shows them to admins. `feedback` lets who asked rate an answer. `webhook`, an address,
     which is kept secret, is told of each question without an answer. `record`: a question that cannot be written there
-    is not answered.
+    is not answered. `sync`: the server reads sources when they are due; off where `equipoise worker` does.
     `scan`: what is handed in is scanned, and admins see what was found ("off": only what `trust.hold` wants scanned);
     with "distrust" a trusted document with a finding of high severity counts as untrusted, and may be held back.
     """
@@ -249,6 +249,7 @@ class ServeSettings(Section):
     trace: bool = False
     record: bool = False
     feedback: bool = True
+    sync: bool = True
     webhook: Annotated[SecretStr | None, WHERE_TO] = None
     scan: ScanMode = "warn"
 

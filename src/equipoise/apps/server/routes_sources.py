@@ -1,36 +1,32 @@
 """/v1/sources: what the index is kept up to date with. Those whose `every` has passed are read again by themselves, and
 one at once when an admin's key asks for it.
 
-A request to read a source is a file in the folder of the server, so that it outlives the process and reaches whichever
-process of several holds the lock and reads.
+A request to read a source is remembered with it, so that it outlives the process and reaches whichever process of
+several, or worker, reads.
 """
 
 import asyncio
 import fcntl
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from fastapi import Path as PathParameter
 from pydantic import BaseModel, Field
 
-from equipoise.apps.known_sources import Known, known
+from equipoise.apps.fresh import POLL_S, Turns
+from equipoise.apps.known_sources import known
 from equipoise.apps.server.access import Admin, Serving
-from equipoise.apps.server.errors import LOG, ApiError
+from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
-from equipoise.audit.scan.holding import Holding
-from equipoise.core.errors import EquipoiseError
-from equipoise.corpus.sources.opening import sync_source
+from equipoise.core.protocols import Encoder
+from equipoise.corpus.sources.memory import Memory
 from equipoise.corpus.sources.source import of_source
 from equipoise.corpus.store import Store
-from equipoise.corpus.writing import IndexProgress
 
 router = APIRouter(tags=["sources"])
-POLL_S = 1.0
-_WAITING, _RUNNING = ".waiting", ".running"
 SourceId = Annotated[str, PathParameter(pattern="^[0-9a-f]{16}$", examples=["6cbe36ad97c0e5d1"])]
 
 
@@ -47,6 +43,7 @@ class SourceInfo(BaseModel):
     error: str
     in_settings: bool
     state: Literal["idle", "waiting", "running"]
+    progress: str = Field(description="How far it is while it is being read, and by which process.")
 
 
 class SourceList(BaseModel):
@@ -74,84 +71,46 @@ async def sync(source_id: SourceId, service: Serving, key: Admin) -> SourceInfo:
     one = next((one for one in every if one.id == source_id), None)
     if one is None:
         raise ApiError(404, "There is no such source.", code="no_source")
-    mark = _folder(service) / f"{source_id}{_WAITING}"
-    await asyncio.to_thread(mark.touch)
-    return one.model_copy(update={"state": _state(service, source_id)})
+    await asyncio.to_thread(_ask, service, one.address)
+    return one.model_copy(update={"state": "running" if one.state == "running" else "waiting"})
 
 
 async def keep_fresh(service: Service) -> None:
     """Read sources that are due or asked for, one after the other, until cancelled; in one process of several."""
-    stopping = Event()
+    if not service.settings.serve.sync:
+        return
+
+    def changed(store: Store) -> None:
+        service.store.read_after(store.written())
+
+    def encoder(_: Store) -> Encoder:
+        return service.library.components.encoder
+
     with (_folder(service) / "lock").open("ab") as lock:
         while not _locked(lock.fileno()):  # noqa: ASYNC110 - another process holds it
             await asyncio.sleep(POLL_S)
-        for mark in _folder(service).glob(f"*{_RUNNING}"):  # of a process that died
-            mark.replace(mark.with_suffix(_WAITING))
-        while True:
-            work = asyncio.ensure_future(asyncio.to_thread(_sync_next, service, stopping))
-            try:
-                await asyncio.shield(work)
-            except asyncio.CancelledError:
-                stopping.set()
-                with suppress(Exception):
-                    await work
-                raise
-            await asyncio.sleep(POLL_S)
+        with await asyncio.to_thread(Memory, service.settings.store.path) as memory:
+            turns = Turns(service.settings, memory, encoder, changed)
+            while True:
+                work = asyncio.ensure_future(asyncio.to_thread(turns.next))
+                try:
+                    await asyncio.shield(work)
+                except asyncio.CancelledError:
+                    turns.stopping.set()
+                    with suppress(Exception):
+                        await work
+                    raise
+                await asyncio.sleep(POLL_S)
 
 
-def _sync_next(service: Service, stopping: Event) -> None:
-    """Read the source whose turn it is."""
-    try:
-        waiting = {mark.stem for mark in _folder(service).glob(f"*{_WAITING}")}
-        every = known(service.settings)
-        turn = next((one for one in every if one.source_id in waiting), None)
-        turn = turn or next((one for one in every if one.is_due), None)
-        if turn is not None:
-            _sync(service, turn, stopping)
-    except _Stopped:
-        return
-    except Exception:  # noqa: BLE001 - the next one may be read
-        LOG.exception("sources cannot be read")
-
-
-class _Stopped(Exception):
-    """The server ends: the source is read again when it starts."""
-
-
-def _sync(service: Service, one: Known, stopping: Event) -> None:
-    def step(_: IndexProgress) -> None:
-        if stopping.is_set():
-            raise _Stopped
-
-    waiting, running = (_folder(service) / f"{one.source_id}{ending}" for ending in (_WAITING, _RUNNING))
-    waiting.touch()
-    waiting.replace(running)
-    with Store.open(service.settings.store.path) as store, Holding() as holding:
-        judge = holding if service.settings.trust.hold == "always" else None
-        encoder = service.library.components.encoder
-        try:
-            sync_source(one.chosen, store, encoder, progress=step, judge=judge)
-        except EquipoiseError as error:
-            LOG.warning("%s was not read: %s", one.address, error)
-        finally:
-            service.store.read_after(store.written())
-    running.unlink(missing_ok=True)
+def _ask(service: Service, address: str) -> None:
+    with Memory(service.settings.store.path) as memory:
+        memory.ask(address)
 
 
 def _listed(service: Service) -> list[SourceInfo]:
     every, files = known(service.settings), service.store.files()
-    return [
-        SourceInfo.model_validate(
-            one.row(of_source(files, one.address)) | {"state": _state(service, one.source_id)}
-        )
-        for one in every
-    ]
-
-
-def _state(service: Service, source_id: str) -> str:
-    if (_folder(service) / f"{source_id}{_RUNNING}").exists():
-        return "running"
-    return "waiting" if (_folder(service) / f"{source_id}{_WAITING}").exists() else "idle"
+    return [SourceInfo.model_validate(one.row(of_source(files, one.address))) for one in every]
 
 
 def _folder(service: Service) -> Path:

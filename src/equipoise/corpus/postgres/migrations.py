@@ -7,6 +7,7 @@ postings   where each term stands in each passage, for BM25; `terms` in how many
 partitions how many passages and tokens each has
 state      one row: a token that every change replaces
 migrations which of MIGRATIONS were run
+runs, pages, turns  what is remembered of sources (`corpus.sources.memory`)
 
 Which partition a document, a passage, a vector or a posting belongs to, its number says (`corpus.scope`).
 
@@ -86,6 +87,13 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
         "ALTER TABLE files ADD COLUMN metadata text NOT NULL DEFAULT '{}'",
         "ALTER TABLE documents ADD COLUMN metadata text NOT NULL DEFAULT '{}'",
         "CREATE INDEX metadata_of_documents ON documents USING gin ((metadata::jsonb) jsonb_path_ops)",
+    ),
+    (
+        'CREATE TABLE runs (source text COLLATE "C" PRIMARY KEY, run text NOT NULL)',
+        'CREATE TABLE pages (source text COLLATE "C", address text COLLATE "C", seen text NOT NULL,'
+        " PRIMARY KEY (source, address))",
+        'CREATE TABLE turns (source text COLLATE "C" PRIMARY KEY, asked integer NOT NULL, running integer NOT NULL,'
+        " tried double precision NOT NULL, tries integer NOT NULL, said text NOT NULL)",
     ),
 )
 """Each brings a store from the version that is its place in this list to the next."""

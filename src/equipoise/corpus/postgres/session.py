@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -24,6 +24,10 @@ from equipoise.corpus.postgres.connections import (
 
 T = TypeVar("T")
 CHECK, SNAPSHOT = "SELECT 1", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+_ALIVE = (("tcp_keepalives_idle", 10), ("tcp_keepalives_interval", 5), ("tcp_keepalives_count", 3))
+"""By which the database finds out within half a minute that a machine is gone, and gives what it claimed to others; of
+itself it would wait for hours. A process that is killed tells it at once."""
 
 
 class Session:
@@ -73,6 +77,12 @@ class Session:
         with mapped(self.url), self._reads.lent(0 if at_once else self._timeout, CHECK) as link:
             yield link
 
+    def rows(self, ask: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a statement gives, outside any transaction: it is not a change of the store."""
+        with self.bare() as link:
+            cursor = link.execute(ask.replace("?", "%s").encode(), values)
+            return cursor.fetchall() if cursor.description else []
+
     def write(self, work: Callable[[Link], T], *, again: bool = True) -> T:
         """One transaction, begun anew where its connection broke; all of it is kept or, on any error, nothing.
 
@@ -113,6 +123,8 @@ class Session:
                     return bool(rows.scalar(self._claims, ask, f"{self.address.name}:{name}"))
                 self._claims.close()
             self._claims = self._writes.made(PRIMARY_WITHIN_S)
+            for name_of, seconds in _ALIVE:
+                self._claims.execute(f"SET {name_of} = {seconds}".encode())
             return bool(rows.scalar(self._claims, ask, f"{self.address.name}:{name}"))
 
     def release(self, name: str) -> None:

@@ -21,7 +21,7 @@ from equipoise.corpus.sources.memory import Memory, Run
 from equipoise.corpus.sources.remote import remote_files
 from equipoise.corpus.sources.site import Site
 from equipoise.corpus.sources.source import DocumentSource
-from equipoise.corpus.sources.syncing import sync
+from equipoise.corpus.sources.syncing import Taken, sync
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.corpus.writing import Judge, Progress
@@ -57,6 +57,8 @@ def sync_source(
                     progress=progress,
                     judge=judge,
                 )
+        except Taken:
+            raise
         except EquipoiseError as error:
             memory.ran(address, Run(began, str(error), before.met, before.how, chosen.model_dump_json()))
             raise

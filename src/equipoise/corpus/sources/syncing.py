@@ -22,6 +22,15 @@ _LEAST, _LEFT = 10, 0.1
 """Of so many items, or more, at least this share must still be there; else nothing is taken out."""
 
 
+class Taken(CorpusError):
+    """Another process reads the source."""
+
+
+def claim_of(address: str) -> str:
+    """What is claimed of a store (`Store.claim`) by whoever reads the source at an address into it."""
+    return f"source {address}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What the index holds of a source, and under which label its documents are written."""
@@ -65,9 +74,9 @@ def sync(
     process reads the same source, StoreError, ModelError.
     """
     store.bind_encoder(encoder)
-    claimed = f"source {address}"
+    claimed = claim_of(address)
     if not store.claim(claimed):
-        raise CorpusError(f"{address} is being read by another process: wait for it")
+        raise Taken(f"{address} is being read by another process: wait for it")
     try:
         files = of_source(store.files(), address)
         said = _metadata(files, metadata)

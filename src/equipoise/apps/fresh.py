@@ -1,0 +1,143 @@
+"""Sources read when their turn comes: by the server, one after the other, or by `equipoise worker` on as many machines
+as wanted.
+
+There is no list of jobs. Whose turn it is follows from what is remembered of a source (`corpus.sources.memory`), and
+whoever reads one has it claimed in the store (`Store.claim`), by a lock that ends with its process. All that a run
+writes may be written twice, so a source whose reader was killed is simply read again, and nothing that it holds already
+is embedded again.
+"""
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from threading import Event
+
+from equipoise.apps.known_sources import Known, known_to
+from equipoise.core.errors import EquipoiseError
+from equipoise.core.protocols import Encoder
+from equipoise.core.settings import Settings
+from equipoise.corpus import vectors
+from equipoise.corpus.embedding import AT_A_TIME
+from equipoise.corpus.sources.memory import Memory, Turn
+from equipoise.corpus.sources.opening import sync_source
+from equipoise.corpus.sources.syncing import claim_of
+from equipoise.corpus.store import Store
+from equipoise.corpus.writing import IndexProgress
+from equipoise.audit.scan.holding import Holding
+
+LOG = logging.getLogger("equipoise")
+POLL_S = 1.0
+_TELL_S = 1.0
+
+
+class Stopped(Exception):
+    """Whoever reads is to end: the source is read by another, or when it starts again."""
+
+
+@dataclass(slots=True)
+class Turns:
+    """What one process reads of an index: `next` again and again until `stopping` is set. `changed` is called with the
+    open store after each run. A worker gives its open `store`, and makes vectors for what others read, too, while no
+    source waits."""
+
+    settings: Settings
+    memory: Memory
+    encoder: Callable[[Store], Encoder]
+    changed: Callable[[Store], None] = lambda store: None
+    store: Store | None = None
+    stopping: Event = field(default_factory=Event)
+    _told: float = 0.0
+
+    def next(self) -> bool:
+        """Read the source whose turn it is; whether there was something to do."""
+        try:
+            every = known_to(self.memory, self.settings)
+            wanted = sorted((one for one in every if one.is_wanted), key=_order)
+            if self.store is not None:
+                return self._taken_of(self.store, wanted) or self._embedded(self.store, every)
+            if not wanted:
+                return False
+            with Store.open(self.settings.store.path) as store:
+                return self._taken_of(store, wanted)
+        except Stopped:
+            return False
+        except Exception:
+            LOG.exception("sources cannot be read")
+            self.stopping.wait(POLL_S)
+            return False
+
+    def _taken_of(self, store: Store, wanted: list[Known]) -> bool:
+        return any(self._taken(store, one) for one in wanted)
+
+    def _taken(self, store: Store, one: Known) -> bool:
+        """Whether a source could be claimed, is still wanted, and was read, well or not."""
+        claimed = claim_of(one.address)
+        if self.stopping.is_set() or not store.claim(claimed):
+            return False
+        try:
+            again = {now.address: now for now in known_to(self.memory, self.settings)}.get(one.address)
+            if again is None or not again.is_wanted:  # somebody has read it meanwhile
+                return False
+            self._read(store, again)
+            return True
+        finally:
+            store.release(claimed)
+
+    def _read(self, store: Store, one: Known) -> None:
+        """Read a claimed source."""
+        begun = Turn(running=True, tried=time.time(), tries=one.turn.tries + 1, said=_me())
+        self.memory.turn(one.address, begun)
+        holding = Holding() if self.settings.trust.hold == "always" else None
+        try:
+            with holding or nullcontext():
+                sync_source(one.chosen, store, self.encoder(store), progress=self._teller(one), judge=holding)
+        except Stopped:
+            self.memory.turn(one.address, replace(begun, asked=True, running=False, tries=0, said=""))
+            raise
+        except EquipoiseError as error:
+            LOG.warning("%s was not read: %s", one.address, error)
+            self.memory.ended(one.address, well=False)
+        else:
+            self.memory.ended(one.address, well=True)
+        finally:
+            self.changed(store)
+
+    def _teller(self, one: Known) -> Callable[[IndexProgress], None]:
+        def tell(step: IndexProgress) -> None:
+            self._go_on()
+            if (now := time.monotonic()) < self._told + _TELL_S:
+                return
+            self._told = now
+            done = f"{step.file:,} of {step.files:,} read"
+            if step.passages:
+                done = f"{step.embedded:,} of {step.passages:,} passages embedded"
+            self.memory.tell(one.address, f"{done} ({_me()})")
+
+        return tell
+
+    def _embedded(self, store: Store, every: list[Known]) -> bool:
+        """Whether passages that waited for vectors were given them: few are left to whoever reads just now."""
+        waiting = sum(count for _, count in store.pending())
+        if not waiting or (waiting < AT_A_TIME and any(one.turn.running for one in every)):
+            return False
+        for refused in vectors.make(store, self.encoder(store), lambda step: self._go_on()):
+            LOG.warning("%s was taken out of the index: %s", refused.path, refused.reason)
+        self.changed(store)
+        return True
+
+    def _go_on(self) -> None:
+        if self.stopping.is_set():
+            raise Stopped
+
+
+def _me() -> str:
+    return f"{socket.gethostname()} {os.getpid()}"
+
+
+def _order(one: Known) -> tuple[bool, float]:
+    """Those that were asked for first, then those that were read longest ago."""
+    return not one.turn.asked, one.run.began if one.run else 0.0
