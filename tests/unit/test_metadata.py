@@ -185,3 +185,14 @@ def test_a_filter_that_is_none_is_refused_in_one_sentence(text):
     with pytest.raises(InputError) as raised:
         as_where(text)
     assert "\n" not in str(raised.value) and len(str(raised.value)) < 250
+
+
+def test_a_document_with_as_many_names_as_there_may_be_can_be_read_again(tmp_path):
+    names = "\n".join(f"n{number:02}: x" for number in range(64))
+    folder = tmp_path / "files" / "below"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text(f"---\n{names}\n---\nTea.")
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        index(folder.parent, store, HashedWords())
+        (one,) = store.listing()
+    assert len(one.metadata) == 64 and one.metadata["folder"] == "below" and "n63" not in one.metadata

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from datetime import UTC, date, datetime
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -9,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from equipoise.audit.scan.holding import Holding
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Trust
+from equipoise.core.where import as_where
 from equipoise.corpus.copying import copy
 from equipoise.corpus.indexing import index
 from equipoise.corpus.roots import Gone
@@ -342,3 +344,34 @@ def test_the_servers_encoding_counts(site, store, encoder):
     site.put("/", page, kind="text/html; charset=iso-8859-1")
     site.sync(store, encoder)
     assert store.document(store.doc_ids()[0]).text == "Grüße aus Köln."
+
+
+def known(store):
+    return {one.source.rpartition("/")[2]: dict(one.metadata) for one in store.listing()}
+
+
+def test_a_page_is_of_the_day_that_it_says_else_its_server_and_as_of_the_day_it_was_read(site, store):
+    head = (
+        '<!DOCTYPE html><head><meta property="article:modified_time" content="2024-05-01T10:00:00Z"></head>'
+    )
+    old = "Tue, 02 Jan 2024 00:00:00 GMT"
+    site.put("/", '<p>Start.</p><a href="/a">a</a><a href="/b">b</a><a href="/c">c</a>')
+    site.put("/a", f"{head}<p>Tea.</p><div id=comments>Bad.</div>", Last_Modified=old)
+    site.put("/b", "<p>Milk.</p>", Last_Modified=old)
+    site.put("/c", "<p>Sugar.</p>", Last_Modified="yesterday")
+    site.sync(store, HashedWords())
+    today, found = datetime.now(UTC).date(), known(store)
+    assert {one["read"] for one in found.values()} == {today}
+    days = {name: one.get("date") for name, one in found.items()}
+    assert days == {"": None, "a": date(2024, 5, 1), "a#comments": None, "b": date(2024, 1, 2), "c": None}
+    younger = as_where("date >= 2024-02-01")
+    assert [one.source[-2:] for one in store.listing() if younger.matches(one.metadata)] == ["/a"]
+
+
+def test_what_a_page_says_it_was_read_is_not_believed(site, store):
+    site.put("/", "# Tea\n\nWe sell tea.", kind="text/plain")
+    site.put("/robots.txt", "", kind="text/plain")
+    site.put("/x.md", "---\nread: 2099-01-01\ndate: 2020-01-01\n---\nTea.", kind="text/markdown")
+    site.map(["/x.md"])
+    site.sync(store, HashedWords())
+    assert known(store)["x.md"] == {"read": datetime.now(UTC).date(), "date": date(2020, 1, 1)}

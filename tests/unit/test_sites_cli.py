@@ -1,6 +1,7 @@
 """Sites on the command line and in the settings."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -33,6 +34,25 @@ def test_one_command_and_an_answer(run, address):
     assert code == 0 and "3 documents" in out and "(pages: 2 added; comments: 1 added)" in out
     code, out, _ = run("ask", "When are refunds paid?")
     assert "Refunds are paid within 14 days." in out and "never" not in out and f"{address}refunds" in out
+
+
+def test_an_answer_says_as_of_when_it_is_and_a_question_may_want_younger_pages(run, shop, address):
+    shop.put(
+        "/refunds", "<p>Refunds are paid within 14 days.</p>", Last_Modified="Tue, 02 Jan 2024 00:00:00 GMT"
+    )
+    run("index", address, "--allow", "localhost")
+    today = datetime.now(UTC).date()
+    code, out, _ = run("ask", "When are refunds paid?")
+    assert code == 0 and f"{address}refunds, paragraph 1, of 2024-01-02, as of {today}" in " ".join(
+        out.split()
+    )
+    quote = json.loads(run("ask", "When are refunds paid?", "--json")[1])["highlights"][0]
+    assert (quote["date"], quote["read"]) == ("2024-01-02", str(today))
+    asked = json.loads(run("ask", "When are refunds paid?", "--where", "date >= 2024-02-01", "--json")[1])
+    assert asked["refused"]
+    assert not json.loads(run("ask", "When are refunds paid?", "--where", f"read >= {today}", "--json")[1])[
+        "refused"
+    ]
 
 
 def test_the_same_from_python(address, tmp_path):

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import date
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -181,6 +182,7 @@ def _highlight(item: Mapping[str, Any]) -> Highlight:
     place = {name: item[name] for name in ("source", "title", "page", "line", "heading", "paragraph")}
     more: dict[str, Any] = {"context": item.get("context", ""), "trust": Trust(item["trust"])}
     more |= {name: tuple((start, end) for start, end in item[name]) for name in ("spans", "marks")}
+    more |= {name: date.fromisoformat(item[name]) for name in ("date", "read") if name in item}
     return Highlight(item["doc_id"], item["start"], item["end"], item["text"], **place, **more)
 
 

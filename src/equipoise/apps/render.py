@@ -203,8 +203,12 @@ def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str 
 
 
 def _place(item: Passage | Highlight) -> str:
-    """Where it stands, and that it is not trusted, if so."""
-    return one_line(where(item)) + ("" if item.trust is Trust.TRUSTED else f" ({item.trust})")
+    """Where it stands, of which day it is and when it was read, and that it is not trusted, if so."""
+    said = one_line(where(item)) + ("" if item.trust is Trust.TRUSTED else f" ({item.trust})")
+    if isinstance(item, Highlight):
+        said += f", of {item.date}" if item.date else ""
+        said += f", as of {item.read}" if item.read else ""
+    return said
 
 
 def _beginning(passage: Passage) -> str:

@@ -24,6 +24,9 @@ LARGEST = 2**53
 """Whole numbers lie between this and its opposite: beyond, stores compare them in different ways."""
 COLLECTION = "collection"
 """The name that only the operator gives a value to: no document says itself which collection it is in."""
+DATE, READ = "date", "read"
+"""The names of the day that a document says it is of, else its server, and of that on which its text was read from a
+source."""
 
 _ODD = re.compile(r"\W+")
 _NAME = re.compile(r"[^\W\d]\w{0,63}")
@@ -86,6 +89,12 @@ def token(value: Scalar) -> Token:
     if isinstance(value, date):
         return f"d:{value.isoformat()}"
     return f"s:{value}" if isinstance(value, str) else value
+
+
+def day(metadata: Mapping[str, Scalar], key: str) -> date | None:
+    """The value of a name, where it is a date."""
+    value = metadata.get(key)
+    return value if isinstance(value, date) else None
 
 
 def packed(metadata: Mapping[str, Scalar]) -> str:

@@ -3,6 +3,7 @@
 Offsets are Python string indices (code points) into `Document.text`, start inclusive, end exclusive.
 """
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -189,7 +190,8 @@ class Highlight:
     its first span, `heading` is the path of headings that stands under, and `paragraph` which block below the last of
     them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
-    `trust` is its document's: who may have written what is quoted.
+    `trust` is its document's: who may have written what is quoted. `date` is the day its document says it is of, `read`
+    the one on which the text was read from a source.
     """
 
     doc_id: str
@@ -206,6 +208,8 @@ class Highlight:
     trust: Trust = Trust.TRUSTED
     spans: tuple[tuple[int, int], ...] = ()
     marks: tuple[tuple[int, int], ...] = ()
+    date: datetime.date | None = None
+    read: datetime.date | None = None
 
     @property
     def span(self) -> Span:

@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 
 from equipoise.core.errors import InputError, UnreadableFile
@@ -80,11 +81,12 @@ class Content:
 @dataclass(frozen=True, slots=True)
 class Original:
     """A file or page as it came: its name for people, one whose suffix says its type, and its bytes, read when they are
-    asked for. Raises UnreadableFile then."""
+    asked for. Raises UnreadableFile then. `dated` is the day that its server says it is of."""
 
     source: str
     name: str
     data: Callable[[], bytes]
+    dated: date | None = None
 
     @classmethod
     def of(cls, path: Path) -> "Original":

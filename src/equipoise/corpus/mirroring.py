@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.errors import CorpusError, EquipoiseError, UnreadableFile
+from equipoise.core.metadata import DATE
 from equipoise.core.types import Trust
 from equipoise.corpus.files import LeftOut, Original
 from equipoise.corpus.record_types import FileRecord
@@ -168,6 +169,10 @@ class Mirror:
                 return Same(old, replace(old, size=content.size, mtime_ns=content.mtime_ns))
             else:
                 readings = self.readers.read(item.original.source, content.data)
+            if (
+                dated := item.original.dated
+            ) and part.ending != COMMENTS:  # what it says of itself comes first
+                readings = [replace(one, metadata={DATE: dated, **one.metadata}) for one in readings]
             sha256 = item.sha256 or content.sha256
             made.append((part, Fresh(sha256, content.size, content.mtime_ns, readings, content.beside)))
         return made

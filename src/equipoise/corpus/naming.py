@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from equipoise.core.metadata import Scalar
+from equipoise.core.metadata import MOST, Scalar
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, is_address
@@ -27,10 +27,16 @@ def documents_of(
         source = whole
     return [
         replace(
-            _document(reading, _full_source(reading, source), record), metadata={**reading.metadata, **said}
+            _document(reading, _full_source(reading, source), record), metadata=_known(reading.metadata, said)
         )
         for reading in readings
     ]
+
+
+def _known(own: Mapping[str, Scalar], said: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Both, and of the document's own names no more than there is room for."""
+    room = MOST - len(said)
+    return {**dict([pair for pair in own.items() if pair[0] not in said][:room]), **said}
 
 
 def _is_taken(source: str, record: FileRecord, store: Store) -> bool:

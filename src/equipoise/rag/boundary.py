@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 
+from equipoise.core.metadata import DATE, READ, day
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
 from equipoise.corpus import chunks
 from equipoise.text.outline import headings_at, path_line
@@ -121,6 +122,8 @@ def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Doc
         trust=document.trust,
         spans=tuple(chosen),
         marks=tuple(marks),
+        date=day(document.metadata, DATE),
+        read=day(document.metadata, READ),
     )
 
 

@@ -82,6 +82,8 @@ class Quote(Place):
 
     spans: list[tuple[int, int]]
     marks: list[tuple[int, int]]
+    date: str | None = Field(default=None, description="The day its document says it is of, where known.")
+    read: str | None = Field(default=None, description="The day on which it was read from a source.")
 
 
 class OneStatement(BaseModel):

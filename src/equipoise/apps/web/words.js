@@ -68,7 +68,8 @@ export const stage = (names) => t(STAGES[names[names.length - 1]] ?? "searching"
 export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
 
 export function place(one) {
-  return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "");
+  const dated = (one.date ? `, ${t("of_day", { day: one.date })}` : "") + (one.read ? `, ${t("as_of", { day: one.read })}` : "");
+  return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "") + dated;
 }
 
 // What a document is called: by its owner's title for whoever asks, by its file for experts.

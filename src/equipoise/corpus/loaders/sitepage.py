@@ -4,15 +4,18 @@ Runs in a worker process, as whatever looks into bytes of others. `written` and 
 """
 
 import codecs
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from equipoise.core import metadata
 from equipoise.core.errors import UnreadableFile
+from equipoise.core.metadata import Scalar
 from equipoise.corpus import loaders
 from equipoise.corpus.loaders.html import decode_page, is_known, read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
@@ -21,6 +24,14 @@ from equipoise.corpus.loaders.written_by import of_readers
 
 MOST_LINKS, LONGEST_LINK = 5_000, 2_000
 _ROBOTS = "meta[name=robots i], meta[name=equipoise i]"
+_DATES = (
+    "article:modified_time",
+    "last-modified",
+    "dcterms.modified",
+    "article:published_time",
+    "dcterms.date",
+    "date",
+)
 _FEW_WORDS = 120
 """Of a page that asks for a password: one with more is about something."""
 _STYLES = "style, link[rel~=stylesheet]"
@@ -58,9 +69,9 @@ def load_page(path: Path, data: bytes, asked: dict[str, Any]) -> SitePage:
         node.decompose()
     told = _told(tree, str(asked["address"]))
     own = tree.html or "" if theirs else source
-    documents, why = _documents(path, own, title or path.stem)
+    documents, why = _documents(path, own, title or path.stem, _dated(tree))
     comments, _ = (
-        _documents(path, others, f"Comments: {title or path.stem}", as_is=True) if theirs else ([], "")
+        _documents(path, others, f"Comments: {title or path.stem}", {}, as_is=True) if theirs else ([], "")
     )
     return SitePage(told, documents, comments, why)
 
@@ -81,6 +92,16 @@ def _title(tree: LexborHTMLParser) -> str:
     return one_line(node.text(deep=True)) if node else ""
 
 
+def _dated(tree: LexborHTMLParser) -> dict[str, Scalar]:
+    """The day on which the page says that it was changed last, else published."""
+    for name in _DATES:
+        node = tree.css_first(f'meta[property="{name}" i][content], meta[name="{name}" i][content]')
+        said = (node.attributes.get("content") or "").strip()[:10] if node else ""
+        if isinstance(day := metadata.scalar(said), date):
+            return {metadata.DATE: day}
+    return {}
+
+
 def _only(tree: LexborHTMLParser, nodes: Sequence[LexborNode]) -> str:
     """A page with just these parts of a page, and all of its style sheets."""
     styles = "".join(node.html or "" for node in tree.css(_STYLES))
@@ -89,12 +110,13 @@ def _only(tree: LexborHTMLParser, nodes: Sequence[LexborNode]) -> str:
 
 
 def _documents(
-    path: Path, source: str, title: str, *, as_is: bool = False
+    path: Path, source: str, title: str, dated: Mapping[str, Scalar], *, as_is: bool = False
 ) -> tuple[list[LoadedDocument], str]:
     outline = Outline()
     try:
         found = read_page(path, source, outline)
-        return loaders.seen(path, [outline.loaded(title if as_is else found or title)]), ""
+        loaded = outline.loaded(title if as_is else found or title)
+        return loaders.seen(path, [replace(loaded, metadata=dated)]), ""
     except UnreadableFile as error:
         return [], error.reason
 

@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Sequence
+from datetime import date
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,14 @@ def versions(answer: Fetched) -> dict[str, Any]:
     """What the server calls this version of a page, as fields of `Seen`."""
     etag, modified = (_plain(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
     return {"etag": etag, "modified": modified}
+
+
+def day_of(answer: Fetched) -> date | None:
+    """The day of its Last-Modified."""
+    try:
+        return parsedate_to_datetime(answer.headers.get("last-modified", "")).date()
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def hash_of(answer: Fetched) -> str:

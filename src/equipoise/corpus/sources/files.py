@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -96,7 +97,7 @@ class RemoteFiles(Listed):
         return "" if is_chosen(f"/{path}", self.include, self.exclude) else "excluded"
 
     def _original(self, key: str, info: dict[str, Any]) -> Original:
-        return Original(key, Path(info["name"]).name, lambda: self._bytes(key))
+        return Original(key, Path(info["name"]).name, lambda: self._bytes(key), _day(info))
 
     def _bytes(self, key: str) -> bytes:
         with (
@@ -127,3 +128,14 @@ def _version(info: Mapping[str, Any]) -> int:
     """A number that stands for all that is said of a version; -1, which no file in an index has, where nothing is."""
     marks = [str(info[name]) for name in (*_VERSIONS, *_TIMES) if info.get(name)]
     return int(hashlib.sha256("\n".join(marks).encode()).hexdigest()[:15], 16) if marks else -1
+
+
+def _day(info: Mapping[str, Any]) -> date | None:
+    """The day of its last change, where that is said in a way that can be read."""
+    said = next((info[name] for name in _TIMES if info.get(name)), None)
+    try:
+        if isinstance(said, int | float):
+            return datetime.fromtimestamp(said, UTC).date()
+        return said.date() if isinstance(said, datetime) else datetime.fromisoformat(str(said)).date()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -16,7 +16,7 @@ from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.pages import ParsedPage
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.addresses import Address, SiteScope, parsed
-from equipoise.corpus.sources.answers import fingerprint_of, hash_of, suffix_of, versions
+from equipoise.corpus.sources.answers import day_of, fingerprint_of, hash_of, suffix_of, versions
 from equipoise.corpus.sources.fetching import CONNECTIONS, REDIRECTS, Fetched, Fetcher
 from equipoise.corpus.sources.memory import Memory, Seen
 from equipoise.corpus.sources.robots import Robots, Sitemaps
@@ -302,7 +302,8 @@ class Site:
         self._met.add(page)
         seen = Seen(**versions(answer), fingerprint=mark, links=read.links, body=hash_of(answer))
         self.memory.keep(self.address, page, seen)
-        yield Item(page, Original(page, f"page{suffix}", lambda: answer.data), mark)
+        original = Original(page, f"page{suffix}", lambda: answer.data, day_of(answer))
+        yield Item(page, original, mark)
 
     def _again(self, address: Address) -> Original:
         """A page that has not changed, whose bytes are asked for if somebody wants them."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from equipoise.core.errors import CorpusError
-from equipoise.core.metadata import Scalar, checked, packed, unpacked
+from equipoise.core.metadata import READ, Scalar, checked, packed, unpacked
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Trust
 from equipoise.corpus import telling
@@ -90,7 +91,8 @@ def sync(
 
 
 def _said(turn: Incoming, record: FileRecord, beside: bytes) -> Mapping[str, Scalar]:
-    return telling.of_page(turn.key, record.root, record.metadata)
+    said = telling.of_page(turn.key, record.root, record.metadata)
+    return {READ: datetime.now(UTC).date(), **said}
 
 
 def _metadata(known: Mapping[str, FileRecord], given: Mapping[str, Scalar] | None) -> str:
