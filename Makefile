@@ -67,6 +67,8 @@ nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.
 		$(VENV)/.buckets $(VENV)/.sftp $(VENV)/.webdav $(VENV)/.sources-test $(VENV)/moto
 	command -v /usr/sbin/sshd >/dev/null || apt-get install --yes --no-install-recommends openssh-server
 	command -v /usr/sbin/dovecot >/dev/null || apt-get install --yes --no-install-recommends dovecot-imapd
+	test -e /usr/share/mediawiki || apt-get install --yes --no-install-recommends \
+		mediawiki php-cli php-sqlite3 php-xml php-mbstring php-intl
 	MOTO_SERVER=$(CURDIR)/$(VENV)/moto/bin/moto_server $(BIN)/python -m pytest -m "nightly and not live" \
 		$(call with,nightly) -n auto --dist worksteal
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b

@@ -13,7 +13,8 @@ from equipoise.core.guarded import WHERE_TO
 from equipoise.core.section import Section, Words
 
 SITES = ("http", "https")
-REMOTE = ("s3", "gs", "az", "sftp", "webdav", "webdav+http", "imaps", "git+https", "git+http")
+WIKIS = ("mediawiki+https", "mediawiki+http")
+REMOTE = ("s3", "gs", "az", "sftp", "webdav", "webdav+http", "imaps", "git+https", "git+http", *WIKIS)
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(r"secret|pass|token|key|credential|sas|signature", re.IGNORECASE)
 """In the name of an option: its value is a secret, or leads to one."""
@@ -21,8 +22,8 @@ _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
 class SourceSettings(Section):
-    """A site, a bucket, a mailbox, a repository or a folder of another machine: its address, and whose it is. Sites are
-    trusted unless it is said otherwise, all else is untrusted.
+    """A site, a wiki, a bucket, a mailbox, a repository or a folder of another machine: its address, and whose it is.
+    Sites are trusted unless it is said otherwise, all else is untrusted.
 
     `include` and `exclude` are patterns of paths, as `/blog/*`. `every`, such as "15m", "6h" or "1d", is for
     `sources sync --due`. `comments` are CSS selectors of what readers write besides what is found by itself. `allow`

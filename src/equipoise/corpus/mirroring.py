@@ -148,6 +148,7 @@ class Mirror:
         olds = {"": self.writer.store.file(item.key), COMMENTS: self.known.get(item.key + COMMENTS)}
         there = {ending: old for ending, old in olds.items() if old is not None}
         label = self.label(item.key, there.get(""))
+        label = replace(label, trust=Trust.UNTRUSTED) if item.is_anybodys else label
         is_said_otherwise = any(old.metadata != label.metadata for old in there.values())
         old = next(iter(there.values()), None)
         if old is not None and item.is_as(old) and not is_said_otherwise:

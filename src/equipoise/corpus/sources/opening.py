@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from equipoise.core.errors import CorpusError, EquipoiseError
 from equipoise.core.metadata import COLLECTION, Scalar
 from equipoise.core.protocols import Encoder
-from equipoise.core.source_settings import SITES, SourceSettings, scheme_of
+from equipoise.core.source_settings import SITES, WIKIS, SourceSettings, scheme_of
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.report import IndexReport
@@ -22,6 +22,7 @@ from equipoise.corpus.sources.remote import remote_files
 from equipoise.corpus.sources.site import Site
 from equipoise.corpus.sources.source import DocumentSource
 from equipoise.corpus.sources.syncing import Taken, sync
+from equipoise.corpus.sources.wiki import api_of, wiki_of
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.corpus.writing import Judge, Progress
@@ -51,7 +52,7 @@ def sync_source(
                     store,
                     encoder,
                     readers,
-                    trust=Trust(chosen.trust),
+                    trust=_trust(chosen),
                     metadata=said,
                     gone=gone,
                     progress=progress,
@@ -72,18 +73,28 @@ def sync_source(
 def _opened(
     chosen: SourceSettings, store: Store, memory: Memory, readers: Readers, resolve: Resolver
 ) -> Iterator[DocumentSource]:
-    address = root(chosen.address)
-    if scheme_of(address) not in SITES:
+    address, kind = root(chosen.address), scheme_of(chosen.address)
+    allowed = Allowed(tuple(name.lower() for name in chosen.allow))
+    if kind in WIKIS:
+        with Fetcher(api_of(address), allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher:
+            yield wiki_of(chosen, address, fetcher, readers)
+        return
+    if kind not in SITES:
         with remote_files(chosen, address, resolve) as files:
             yield files
         return
     scope = SiteScope(given(chosen.address), chosen.include, chosen.exclude)
-    allowed = Allowed(tuple(name.lower() for name in chosen.allow))
     is_known_anew = (memory.run(address) or Run()).how != _how(chosen)
     with Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher:
         site = Site(scope, fetcher, readers, memory, chosen.comments, chosen.pages, is_known_anew)
         yield site
         site.tidy(store)
+
+
+def _trust(chosen: SourceSettings) -> Trust:
+    """Of what is not marked as anybody's: of a wiki whose settings name who may edit, pages that only those may."""
+    is_parted = scheme_of(chosen.address) in WIKIS and "protected" in chosen.options
+    return Trust.TRUSTED if is_parted else Trust(chosen.trust)
 
 
 def _how(chosen: SourceSettings) -> str:

@@ -35,7 +35,8 @@ def firsts(reasons: Mapping[str, Sequence[str]]) -> list[LeftOut]:
 class Item:
     """Something in a source: its `key` in the index, and its fingerprint, which is another where the content is: the
     `sha256` where that is known, else size and time (or a number that is another for each version). `whole` is its name
-    for people where that of `original` is taken."""
+    for people where that of `original` is taken. `is_anybodys`: anybody may have written it, whatever the source is.
+    """
 
     key: str
     original: Original
@@ -43,6 +44,7 @@ class Item:
     size: int = 0
     mtime_ns: int = 0
     whole: str = ""
+    is_anybodys: bool = False
 
     def is_as(self, old: FileRecord) -> bool:
         """Whether the index holds just this."""
