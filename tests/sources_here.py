@@ -1,5 +1,6 @@
 """Every kind of source that runs without a service, as a place where a test puts and drops texts by their names."""
 
+import shutil
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +13,13 @@ from equipoise.corpus.files import Content, Original
 from equipoise.corpus.indexing import index
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.sources.files import RemoteFiles
+from equipoise.corpus.sources.opening import sync_source
 from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart
 from equipoise.corpus.sources.syncing import sync
 from equipoise.corpus.workers import Readers
+from git_server import repository
 from site_server import serving
+from small_wiki import SmallWiki
 
 
 class Texts:
@@ -137,6 +141,37 @@ class RemoteHere:
         return sync(source, self.address, store, encoder, self.readers, trust=trust, gone=gone, **more)
 
 
+class WikiHere:
+    """A wiki."""
+
+    def __init__(self, wiki):
+        self.wiki, self.put = wiki, wiki.put
+
+    def drop(self, name):
+        del self.wiki.pages[name]
+
+    def sync(self, store, encoder, gone=Gone.MIRROR, trust=Trust.TRUSTED, **more):
+        return self.wiki.sync(store, encoder, trust=trust.value, how={"gone": gone} | more)
+
+
+class GitHere:
+    """A repository; all that was put and dropped is one commit."""
+
+    def __init__(self, repo):
+        self.repo, self.waiting = repo, {}
+
+    def put(self, name, text):
+        self.waiting[name] = text
+
+    def drop(self, name):
+        self.waiting[name] = None
+
+    def sync(self, store, encoder, gone=Gone.MIRROR, trust=Trust.TRUSTED, **more):
+        self.repo.commit(**self.waiting)
+        self.waiting = {}
+        return sync_source(self.repo.chosen(trust=trust.value), store, encoder, gone=gone, **more)
+
+
 @contextmanager
 def here(kind: str, folder: Path):
     """A new empty source of a kind."""
@@ -149,6 +184,15 @@ def here(kind: str, folder: Path):
         case "site":
             with serving() as site:
                 yield SiteHere(site)
+        case "wiki":
+            with serving() as site:
+                yield WikiHere(SmallWiki(site))
+        case "git":
+            pytest.importorskip("dulwich")
+            if not shutil.which("git"):
+                pytest.skip("there is no git")
+            with repository(folder) as repo:
+                yield GitHere(repo)
         case "files":
             system = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem()
             with Readers(1) as readers:
@@ -157,4 +201,4 @@ def here(kind: str, folder: Path):
                 system.rm("/house", recursive=True)
 
 
-KINDS = ("texts", "folder", "site", "files")
+KINDS = ("texts", "folder", "site", "wiki", "files", "git")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from edited_places import told_right
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Trust
 from equipoise.corpus.roots import Gone
@@ -100,6 +101,11 @@ def test_an_empty_answer_does_not_empty_the_index_until_told(place, store):
     assert len(store.listing()) == 12
     assert place.sync(store, encoder, gone=Gone.DROP).removed == 12
     assert not store.listing()
+
+
+@pytest.mark.parametrize("edits", [60, pytest.param(500, marks=pytest.mark.nightly)])
+def test_random_edits_are_told_right(place, store, edits):
+    told_right(place, store, HashedWords(), edits)
 
 
 def test_another_trust_is_that_of_every_document(place, store):

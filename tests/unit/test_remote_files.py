@@ -1,13 +1,14 @@
 """Files and mail of other machines: what is listed, what is said, and what settings may say of them."""
 
 import imaplib
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from equipoise.core.errors import CorpusError, InputError, SettingsError
 from equipoise.core.source_settings import SourceSettings
 from equipoise.corpus.limits import LARGEST_FILE
-from equipoise.corpus.sources import mail
+from equipoise.corpus.sources import files, mail
 from equipoise.corpus.sources.addresses import root
 from equipoise.corpus.sources.source import Unanswered
 from equipoise.corpus.store import Store
@@ -59,7 +60,17 @@ def test_a_folder_that_cannot_be_listed_takes_nothing_out(place, store, monkeypa
     assert len(store.listing()) == 4
 
 
+def test_a_file_that_was_changed_just_now_is_read_once_more():
+    now = datetime.now(UTC)
+    assert files._version({"mtime": now}) == files._version({"LastModified": now.isoformat()}) == -1
+    assert files._version({"mtime": now.timestamp(), "etag": "of one second"}) == -1
+    old = {"modified": now - timedelta(seconds=9)}
+    assert files._version(old) == files._version(dict(old)) > 0
+    assert files._version({"mtime": "long ago"}) > 0 and files._version({"size": 1}) == -1
+
+
 def test_a_file_that_cannot_be_read_stays_as_it_was(place, store, monkeypatch):
+    monkeypatch.setattr(files, "_JUST_NOW_S", 0)
     for number in range(2):
         place.put(f"t{number}", f"Text {number} is about tea.")
     place.sync(store, HashedWords())

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import remote_servers
+from edited_places import told_right
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Trust
 from equipoise.corpus.sources.opening import sync_source
@@ -57,6 +58,23 @@ def test_what_is_new_changed_the_same_and_gone(place, tmp_path):
         assert remote_servers.SECRET.encode() not in (tmp_path / "index.db").read_bytes()
     kept = b"".join(path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file())
     assert kept and remote_servers.SECRET.encode() not in kept
+
+
+def test_500_random_edits_are_told_right(place, tmp_path):
+    chosen, there = place
+
+    class Texts:
+        def put(self, name, text):
+            there.put(f"{name}.txt", text.encode())
+
+        def drop(self, name):
+            there.drop(f"{name}.txt")
+
+        def sync(self, store, encoder):
+            return sync_source(chosen, store, encoder)
+
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        told_right(Texts(), store, HashedWords(), 500, is_fixed=chosen.address.startswith("imaps"))
 
 
 def test_a_host_of_ones_own_network_is_asked_by_name_only(place, tmp_path):

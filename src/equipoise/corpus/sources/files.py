@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_FOLDERS = 100_000
 _VERSIONS = ("e_tag", "ETag", "etag", "md5Hash", "content_md5", "version", "generation")
+_JUST_NOW_S = 2.0
 _TIMES = ("last_modified", "LastModified", "modified", "mtime", "updated", "created")
 
 
@@ -97,7 +98,10 @@ class RemoteFiles(Listed):
         return "" if is_chosen(f"/{path}", self.include, self.exclude) else "excluded"
 
     def _original(self, key: str, info: dict[str, Any]) -> Original:
-        return Original(key, Path(info["name"]).name, lambda: self._bytes(key), _day(info))
+        changed = _changed(info)
+        return Original(
+            key, Path(info["name"]).name, lambda: self._bytes(key), changed.date() if changed else None
+        )
 
     def _bytes(self, key: str) -> bytes:
         with (
@@ -125,17 +129,22 @@ def failing(kind: type[CorpusError], what: str, secrets: Sequence[str]) -> Itera
 
 
 def _version(info: Mapping[str, Any]) -> int:
-    """A number that stands for all that is said of a version; -1, which no file in an index has, where nothing is."""
+    """A number that stands for all that is said of a version; -1, which no file in an index has, where nothing is, or
+    it was changed just now: another change within the same second might look the same."""
     marks = [str(info[name]) for name in (*_VERSIONS, *_TIMES) if info.get(name)]
-    return int(hashlib.sha256("\n".join(marks).encode()).hexdigest()[:15], 16) if marks else -1
+    changed = _changed(info)
+    if not marks or (changed and abs((datetime.now(UTC) - changed).total_seconds()) < _JUST_NOW_S):
+        return -1
+    return int(hashlib.sha256("\n".join(marks).encode()).hexdigest()[:15], 16)
 
 
-def _day(info: Mapping[str, Any]) -> date | None:
-    """The day of its last change, where that is said in a way that can be read."""
+def _changed(info: Mapping[str, Any]) -> datetime | None:
+    """When it was changed last, where that is said in a way that can be read."""
     said = next((info[name] for name in _TIMES if info.get(name)), None)
     try:
         if isinstance(said, int | float):
-            return datetime.fromtimestamp(said, UTC).date()
-        return said.date() if isinstance(said, datetime) else datetime.fromisoformat(str(said)).date()
+            return datetime.fromtimestamp(said, UTC)
+        made = said if isinstance(said, datetime) else datetime.fromisoformat(str(said))
     except (ValueError, OverflowError, OSError):
         return None
+    return made if made.tzinfo else made.replace(tzinfo=UTC)
