@@ -112,21 +112,21 @@ def pptx(*slides: str, more: dict[str, str | bytes] | None = None) -> bytes:
 
 
 def compound(streams: dict[str, bytes]) -> bytes:
-    """A compound file (as Outlook's messages are) of these streams, whose names may have one folder before them.
+    """A compound file (as Outlook's messages are) of these streams, whose names may have folders before them.
 
     A stream has at least 4,096 bytes: shorter ones are kept in another way.
     """
     assert all(len(data) >= 4_096 for data in streams.values())
-    folders = list(dict.fromkeys(name.partition("/")[0] for name in streams if "/" in name))
+    parts = [name.split("/") for name in streams]
+    folders = list(dict.fromkeys("/".join(names[:n]) for names in parts for n in range(1, len(names))))
     sector, end, none = 512, 0xFFFFFFFE, 0xFFFFFFFF
     entries = [("Root Entry", 5, b"", "")]
-    entries += [(folder, 1, b"", "") for folder in folders]
-    entries += [(name.rpartition("/")[2], 2, data, name.rpartition("/")[0]) for name, data in streams.items()]
+    entries += [(folder, 1, b"", folder.rpartition("/")[0]) for folder in folders]
+    entries += [(name, 2, data, name.rpartition("/")[0]) for name, data in streams.items()]
     rows = {
-        folder: [k for k, entry in enumerate(entries) if entry[1] == 2 and entry[3] == folder]
-        for folder in folders
+        folder: [k for k, entry in enumerate(entries) if k and entry[3] == folder]
+        for folder in ("", *folders)
     }
-    rows[""] = [k for k, entry in enumerate(entries) if k and not entry[3]]
     after = {k: nxt for listed in rows.values() for k, nxt in pairwise(listed)}
     fat: list[int] = [0xFFFFFFFD]  # the first sector is the table itself
     bodies, starts = b"", {}
@@ -139,7 +139,7 @@ def compound(streams: dict[str, bytes]) -> bytes:
     for k, (name, kind, data, _) in enumerate(entries):
         first = (rows.get("" if k == 0 else name) or [none])[0] if kind != 2 else none
         links = struct.pack("<III", none, after.get(k, none), first)
-        text = name.encode("utf-16-le") + b"\0\0"
+        text = name.rpartition("/")[2].encode("utf-16-le") + b"\0\0"
         table += text.ljust(64, b"\0") + struct.pack("<HBB", len(text), kind, 1) + links + bytes(36)
         table += struct.pack("<IQ", starts[k], len(data))
     count = -(-len(table) // sector)

@@ -230,7 +230,43 @@ class TestOutlook:
         assert (attached.fragment, attached.text.strip()) == ("fees.txt", "It is 40 euros.")
         assert "slipway" in whole_texts(Path("a.msg"), message)[0].text
 
+    def test_a_message_that_is_attached_is_read(self):
+        inside = "__attach_version1.0_#00000000/__substg1.0_3701000D/__"
+        sent = b"\x40\x00\x39\x00\x06\0\0\0" + (133_170_048_000_000_000).to_bytes(8, "little")
+        texts = {"__substg1.0_0037001F": "Fw", f"{inside}substg1.0_0037001F": "Key"}
+        texts[f"{inside}substg1.0_1000001F"] = "It hangs at the slipway."
+        streams = {name: text.ljust(2_048).encode("utf-16-le") for name, text in texts.items()}
+        streams[f"{inside}properties_version1.0"] = (bytes(24) + sent).ljust(4_096, b"\0")
+        outer, inner = load(Path("a.msg"), compound(streams))
+        assert (outer.title, inner.fragment, inner.title) == ("Fw", "Key", "Key")
+        assert "- Key" in outer.text
+        assert "Date: Sun, 01 Jan 2023" in inner.text
+        assert "slipway" in inner.text
+
     @pytest.mark.parametrize("data", [b"no", compound({})[:700]])
     def test_what_is_refused(self, data):
         with pytest.raises(UnreadableFile, match="not a message of Outlook"):
             load(Path("a.msg"), data)
+
+
+class TestTranslations:
+    HEAD = 'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+
+    def test_a_text_and_its_translation_are_one_row(self):
+        entries = (
+            '#. on the start page\n#: a.py:1\nmsgid "Your trial "\n"ends.\\n"\nmsgstr "Ihre Testphase endet."\n'
+            '#, fuzzy\nmsgctxt "menu"\nmsgid "Log off"\nmsgstr "Abmelden"\n\n'
+            '#, c-format\nmsgid "%d \\"file\\""\nmsgid_plural "%d files"\nmsgstr[0] "%d Datei"\nmsgstr[1] "%d Dateien"\n'
+            '\nmsgid "Help"\nmsgstr ""\n\n#~ msgid "Old"\n#~ msgstr "Alt"\n'
+        )
+        said = outline("de.po", self.HEAD + entries)
+        assert [text for kind, _, _, text in said if kind == "row"] == [
+            "Text: Your trial ends.; Translation (de): Ihre Testphase endet.; Comment: on the start page",
+            "Text: Log off; Translation (de): Abmelden (fuzzy); Context: menu",
+            'Text: %d "file" / %d files; Translation (de): %d Datei / %d Dateien',
+            "Text: Help; Translation (de): none",
+        ]
+
+    def test_what_is_refused(self):
+        with pytest.raises(UnreadableFile, match="no text with a translation"):
+            load(Path("de.po"), self.HEAD.encode())

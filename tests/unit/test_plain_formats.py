@@ -109,23 +109,25 @@ class TestMail:
         html = "Content-Type: text/html\n\n<p>No."
         attached = 'Content-Type: application/pdf; name="a.pdf"\nContent-Disposition: attachment; filename="a.pdf"\n\nx'
         forwarded = "Content-Type: message/rfc822\n\nSubject: Inside\n\nNo."
-        structure = outline("a.eml", self.parts(plain, html, attached, forwarded))
-        assert structure[2:] == [
-            ("paragraph", 0, self.SENT, "Grüße."),
-            ("paragraph", 0, "", "Attached:"),
-            (
-                "item",
-                1,
-                "Attached:",
-                "- a.pdf (not read: the PDF is broken; open it in a viewer and save it again)",
-            ),
-            (
-                "item",
-                1,
-                "Attached:",
-                "- a message (not read: it is a message of its own; save it beside this one)",
-            ),
+        outer, inner = load(Path("a.eml"), self.parts(plain, html, attached, forwarded).encode())
+        assert (inner.fragment, inner.title, inner.text) == ("Inside", "Inside", "Inside\n\nNo.")
+        texts = [outer.text[block.start : block.end] for block in outer.blocks]
+        assert texts[2:] == [
+            "Grüße.",
+            "Attached:",
+            "- a.pdf (not read: the PDF is broken; open it in a viewer and save it again)",
+            "- Inside",
         ]
+
+    def test_messages_in_messages_are_read(self):
+        letter = f"{self.HEAD}\nThe slipway is closed."
+        inner = self.parts(self.attachment("deep.eml", letter), "Content-Type: message/rfc822\n\n" + letter)
+        inner = inner.replace("--B", "--C").replace("boundary=B", "boundary=C")
+        read = load(Path("a.eml"), self.parts("Content-Type: message/rfc822\n\n" + inner).encode())
+        assert [one.fragment for one in read] == ["", "Grüße", "Grüße#deep.eml", "Grüße#Grüße"]
+        assert all("slipway" in one.text for one in read[2:])
+        report = "Content-Type: message/delivery-status\n\nReporting-MTA: dns; x\n\nAction: failed\n"
+        assert "- a message (not read: there are no headers" in outline("a.eml", self.parts(report))[-1][3]
 
     def attachment(self, name, text):
         return f'Content-Type: text/plain; name="{name}"\nContent-Disposition: attachment\n\n{text}'
@@ -139,11 +141,11 @@ class TestMail:
             self.attachment("again.eml", f"{self.HEAD}\nInside.\n"),
         )
         read = load(Path("a.eml"), mail.encode())
-        assert [document.fragment for document in read] == ["", "fees.csv", "2 fees.csv"]
+        assert [document.fragment for document in read] == ["", "fees.csv", "2 fees.csv", "again.eml"]
         said = read[0].text.partition("Attached:\n\n")[2].split("\n\n")
         assert said[:2] == ["- fees.csv", "- 2 fees.csv"]
         assert said[2] == "- tool.exe (not read: files of this type are not read)"
-        assert said[3].startswith("- again.eml (not read: it is a message of its own")
+        assert said[3] == "- again.eml"
         assert "Boat: Heron; Fee: 9" in read[2].text
 
     def test_a_folder_of_messages(self):

@@ -33,7 +33,7 @@ __all__ = [
     "whole_texts",
 ]
 
-VERSION = 4
+VERSION = 5
 """Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
@@ -47,7 +47,8 @@ LOADERS = {
     ".txt": "plain:load_text",
     ".rst": "plain:load_text",
     ".log": "plain:load_text",
-    ".po": "plain:load_text",
+    ".po": "po:load_po",
+    ".pot": "po:load_po",
     ".tex": "tex:load_tex",
     ".srt": "subtitles:load_subtitles",
     ".vtt": "subtitles:load_subtitles",

@@ -25,8 +25,6 @@ _LONGEST = 1_000  # characters of a header
 _MOST_PARTS = 200  # that may hold others
 _MOST_ATTACHED = 50  # documents
 _LONGEST_NAME = 100
-_ANOTHER = "it is a message of its own; save it beside this one"
-_MAIL = frozenset({".eml", ".mbox", ".msg"})
 _POSTMARK = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]{1,200}\r?\n")
 _ESCAPED = re.compile(rb"(?m)^>(>*+From )")
 _HOLDERS = re.compile(rb"multipart/|message/", re.IGNORECASE)
@@ -54,8 +52,8 @@ _MARK = re.compile(r"[ \t]*+(?:[-*•]|\d{1,3}[.)])[ \t]++")
 def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
     """The text as plain text if there is any, else as HTML, with the subject as its title; then what is attached.
 
-    An attachment of a known type is a document with its name as `fragment`; others are named with the reason. Lines
-    quoted from another message are asides.
+    An attachment of a known type, also another message, is a document with its name as `fragment`; others are named
+    with the reason. Lines quoted from another message are asides.
     """
     if len(_HOLDERS.findall(data)) > _MOST_PARTS:
         raise UnreadableFile(str(path), f"it has more than {_MOST_PARTS} nested parts; save it as text")
@@ -110,8 +108,8 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
     documents: list[LoadedDocument] = []
     for name, holder in attached.items():
         read: list[LoadedDocument] = []
-        why = _ANOTHER if holder is None else f"more than {_MOST_ATTACHED} are attached"
-        if holder is not None and len(documents) < _MOST_ATTACHED:
+        why = f"more than {_MOST_ATTACHED} are attached"
+        if len(documents) < _MOST_ATTACHED:
             read, why = _read(name, holder)
         documents += read
         outline.add(
@@ -121,32 +119,41 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
 
 
 def _read(name: str, part: Message) -> tuple[list[LoadedDocument], str]:
-    """The documents in an attachment, none of another message, and why there are none."""
-    if not loaders.kind_of(Path(name)):
-        return [], "files of this type are not read"
-    if loaders.kind_of(Path(name)) in _MAIL:
-        return [], _ANOTHER
+    """The documents in an attachment, and why there are none."""
     payload = part.get_payload(decode=True)
     try:
-        read = loaders.load(Path(name), payload if isinstance(payload, bytes) else b"")
+        if inner := _message_in(part):
+            read = _loaded(Path(name), inner)
+        elif loaders.kind_of(Path(name)):
+            read = loaders.load(Path(name), payload if isinstance(payload, bytes) else b"")
+        else:
+            return [], "files of this type are not read"
     except UnreadableFile as error:
         return [], error.reason
     named = (f"{name}#{one.fragment}" if one.fragment else name for one in read)
     return [replace(one, fragment=fragment) for one, fragment in zip(read, named, strict=True)], ""
 
 
-def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Message | None]]:
+def _message_in(part: Message) -> Message | None:
+    """The message that is attached as such."""
+    inner = part.get_payload() if part.get_content_maintype() == "message" else None
+    return inner[0] if isinstance(inner, list) and isinstance(inner[0], Message) else None
+
+
+def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Message]]:
     """The parts of plain text, those of HTML, and what is attached by its name, which is different for each."""
     plain: list[Message] = []
     html: list[Message] = []
-    attached: dict[str, Message | None] = {}
+    attached: dict[str, Message] = {}
     times: Counter[str] = Counter()
     waiting = [message]
     while waiting:
         part = waiting.pop()
         kind, name = part.get_content_type(), part.get_filename()
         if part.get_content_maintype() == "message":
-            attached[_unused(_text(name or "") or "a message", attached, times)] = None
+            inside = _message_in(part)
+            subject = _header(inside, "Subject") if inside else ""
+            attached[_unused(_text(name or "") or subject or "a message", attached, times)] = part
         elif part.is_multipart():
             inner = part.get_payload()
             waiting += (

@@ -21,6 +21,8 @@ _MOMENTS = (b"\x40\x00\x39\x00", b"\x40\x00\x06\x0e")  # when it was sent, when 
 _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 _LONGEST = 50_000_000  # bytes of a stream
 _MOST = 200  # attachments
+_MESSAGE = "__substg1.0_3701000D/"  # one that is attached
+_DEEPEST = 10  # messages in messages
 
 
 def load_msg(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -40,28 +42,31 @@ def as_mail(path: Path, data: bytes) -> bytes:
         raise UnreadableFile(str(path), reason) from error
 
 
-def _mail(ole: olefile.OleFileIO) -> EmailMessage:
+def _mail(ole: olefile.OleFileIO, at: str = "") -> EmailMessage:
+    """The message whose streams are below `at`."""
     mail = EmailMessage()
     for name, tags in _HEADERS.items():
-        mail[name] = _string(ole, "", tags)[:1_000]
-    sender, address = _string(ole, "", _SENDER), _string(ole, "", _ADDRESS)
+        mail[name] = _string(ole, at, tags)[:1_000]
+    sender, address = _string(ole, at, _SENDER), _string(ole, at, _ADDRESS)
     mail["From"] = (
         f"{sender} <{address}>" if "@" in address and sender not in {"", address} else sender or address
     )
-    if moment := _moment(_stream(ole, "__properties_version1.0")):
+    if moment := _moment(_stream(ole, f"{at}__properties_version1.0"), 24 if at else 32):
         mail["Date"] = format_datetime(moment)
-    text = _string(ole, "", _TEXT, lines=True)
-    html = _string(ole, "", _HTML, lines=True) or _stream(ole, "__substg1.0_10130102").decode(
+    text = _string(ole, at, _TEXT, lines=True)
+    html = _string(ole, at, _HTML, lines=True) or _stream(ole, f"{at}__substg1.0_10130102").decode(
         "utf-8", "replace"
     )
     mail.set_content(text or html, subtype="plain" if text else "html")
-    folders = {entry[0] for entry in ole.listdir() if entry[0].startswith("__attach")}
-    for folder in sorted(folders)[:_MOST]:
-        name = _string(ole, f"{folder}/", _NAME) or "an attachment"
+    entries = {"/".join(entry) for entry in ole.listdir()}
+    inside = {entry.removeprefix(at).partition("/")[0] for entry in entries if entry.startswith(at)}
+    for folder in sorted(f"{at}{name}/" for name in inside if name.startswith("__attach"))[:_MOST]:
+        if f"{folder}{_MESSAGE}__properties_version1.0" in entries and at.count(_MESSAGE) < _DEEPEST:
+            mail.add_attachment(_mail(ole, folder + _MESSAGE))
+            continue
+        name = _string(ole, folder, _NAME) or "an attachment"
         kind = (mimetypes.guess_type(name)[0] or "application/octet-stream").partition("/")
-        mail.add_attachment(
-            _stream(ole, f"{folder}/{_DATA}"), maintype=kind[0], subtype=kind[2], filename=name
-        )
+        mail.add_attachment(_stream(ole, folder + _DATA), maintype=kind[0], subtype=kind[2], filename=name)
     return mail
 
 
@@ -80,8 +85,10 @@ def _string(ole: olefile.OleFileIO, folder: str, tags: tuple[str, ...], *, lines
     return ""
 
 
-def _moment(properties: bytes) -> datetime | None:
-    """When the message was sent: 100-nanosecond steps since 1601, in entries of 16 bytes behind 32 of others."""
-    entries = {properties[at : at + 4]: properties[at + 8 : at + 16] for at in range(32, len(properties), 16)}
+def _moment(properties: bytes, first: int) -> datetime | None:
+    """When the message was sent: 100-nanosecond steps since 1601, in entries of 16 bytes from byte `first` on."""
+    entries = {
+        properties[at : at + 4]: properties[at + 8 : at + 16] for at in range(first, len(properties), 16)
+    }
     steps = next((entries[tag] for tag in _MOMENTS if tag in entries), b"")
     return _EPOCH + timedelta(microseconds=int.from_bytes(steps, "little") // 10) if any(steps) else None
