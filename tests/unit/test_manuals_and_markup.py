@@ -256,7 +256,8 @@ class TestTranslations:
         entries = (
             '#. on the start page\n#: a.py:1\nmsgid "Your trial "\n"ends.\\n"\nmsgstr "Ihre Testphase endet."\n'
             '#, fuzzy\nmsgctxt "menu"\nmsgid "Log off"\nmsgstr "Abmelden"\n\n'
-            '#, c-format\nmsgid "%d \\"file\\""\nmsgid_plural "%d files"\nmsgstr[0] "%d Datei"\nmsgstr[1] "%d Dateien"\n'
+            '#, c-format\nmsgid "%d \\"file\\""\nmsgid_plural "%d files"\n'
+            'msgstr[0] "%d Datei"\nmsgstr[1] "%d Dateien"\n'
             '\nmsgid "Help"\nmsgstr ""\n\n#~ msgid "Old"\n#~ msgstr "Alt"\n'
         )
         said = outline("de.po", self.HEAD + entries)

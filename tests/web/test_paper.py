@@ -107,3 +107,16 @@ def test_the_rest_of_a_long_document_is_fetched(opened):
         expect(paper.locator("p")).not_to_have_count(before)
     expect(paper.get_by_text("The end is here.")).to_be_attached()
     expect(paper.locator("mark")).to_have_text("The treasure lies under the oak.")
+
+
+def test_admins_see_a_document_as_it_was_read(opened):
+    paper = opened("shop.html", f"<nav>Home | Shop | Us</nav>{HTML}", "five coins")
+    page = paper.page
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Documents", exact=True).click()
+    page.get_by_role("button", name="shop.html as it was read").click()
+    expect(paper.get_by_role("heading", level=4)).to_have_text("Fees")
+    expect(paper.get_by_role("columnheader")).to_have_text(["Plan", "Price"])
+    expect(paper.get_by_role("listitem")).to_have_count(2)
+    expect(paper.locator("p", has_text="Home")).to_contain_text("(never quoted)")
+    expect(paper.locator("mark")).to_have_count(0)

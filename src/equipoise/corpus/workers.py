@@ -21,6 +21,7 @@ import equipoise
 from equipoise.core.closing import Closing
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.corpus import frames, pages, parsed, whole
+from equipoise.corpus.converting import converted
 from equipoise.corpus.limits import Limits, limits_for
 from equipoise.corpus.loaders import sitemap
 from equipoise.corpus.pages import ParsedPage
@@ -67,13 +68,15 @@ class Readers(Closing):
 
         Raises UnreadableFile with what went wrong with this file, CorpusError where no worker can be started.
         """
+        name, data = converted(source, data)
         with self._borrowed() as process:
-            return process.read(source, data, {}, parsed.read)
+            return process.read(source, data, {"name": name}, parsed.read)
 
     def whole(self, source: str, data: bytes) -> list[WholeText]:
         """All the text of a file, also what `read` leaves out. Raises as `read`."""
+        name, data = converted(source, data)
         with self._borrowed() as process:
-            return process.read(source, data, {"whole": True}, whole.read)
+            return process.read(source, data, {"name": name, "whole": True}, whole.read)
 
     def page(self, data: bytes, *, address: str, charset: str, selectors: Sequence[str]) -> ParsedPage:
         """A page of a site, which lies at `address`, in the encoding that its server says; what `selectors` choose was

@@ -148,7 +148,7 @@ function App() {
         : null}
       <main id="main" tabindex="-1">
         ${asks ? html`<${KeyForm} needed=${needed} saved=${look} />` : needed ? html`<p class="bad" role="alert">${needed}</p>` : null}
-        ${chats ? null : place === "documents" ? html`<${Documents} />` : html`<${Operation} />`}
+        ${chats ? null : place === "documents" ? html`<${Documents} show=${(one) => setQuote({ doc_id: one.doc_id, start: 0, end: 0, asRead: true })} />` : html`<${Operation} />`}
         ${ask ? html`<div class="holder" hidden=${!chats}>
           <${Chat} page=${page} thread=${thread} changed=${changed} open=${setQuote} needKey=${() => setAsks(true)} />
         </div>` : null}

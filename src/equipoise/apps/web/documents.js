@@ -100,7 +100,7 @@ function Findings({ one }) {
 
 const Trusts = () => TRUSTS.map((name) => html`<option key=${name} value=${name}>${t(name)}</option>`);
 
-function Row({ one, change, remove }) {
+function Row({ one, show, change, remove }) {
   const [sure, setSure] = useState(false);
   return html`<tr>
     <td>${one.source}</td>
@@ -112,6 +112,7 @@ function Row({ one, change, remove }) {
     <td class="wide">${one.passages}</td>
     <td><${Findings} one=${one} /></td>
     <td>
+      <button onClick=${() => show(one)} aria-label=${`Show ${one.source} as it was read`}>show</button>${" "}
       ${sure
         ? html`<button class="bad" onClick=${() => remove(one)} aria-label=${`Really take out ${one.source}`}>really?</button>`
         : html`<button onClick=${() => setSure(true)} aria-label=${`Take out ${one.source}`}>take out</button>`}
@@ -119,7 +120,7 @@ function Row({ one, change, remove }) {
   </tr>`;
 }
 
-export function Documents() {
+export function Documents({ show }) {
   const [rows, setRows] = useState([]);
   const [more, setMore] = useState(false);
   const [failure, setFailure] = useState("");
@@ -172,7 +173,7 @@ export function Documents() {
     <div class="scroll" tabindex="0" role="region" aria-label="Documents in the index">
       <table>
         <thead><tr><th>source</th><th class="wide">title</th><th>trust</th><th class="wide">passages</th><th>scan</th><th>change</th></tr></thead>
-        <tbody>${found.slice(0, most).map((one) => html`<${Row} key=${one.doc_id} one=${one} change=${change} remove=${remove} />`)}</tbody>
+        <tbody>${found.slice(0, most).map((one) => html`<${Row} key=${one.doc_id} one=${one} show=${show} change=${change} remove=${remove} />`)}</tbody>
       </table>
     </div>
     ${more || found.length > most ? html`<button onClick=${further}>More</button>` : null}`;

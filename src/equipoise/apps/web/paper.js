@@ -30,7 +30,7 @@ function Table({ node, slice, marked }) {
 }
 
 // A heading is at most one level below the one before it, which the first is the reader's own.
-function drawn(slice, marked) {
+function drawn(slice, marked, asRead) {
   const parts = [];
   let deep = 2;
   let list = null;
@@ -46,7 +46,7 @@ function drawn(slice, marked) {
     if (node.kind === "heading") parts.push(html`<${`h${deep}`}>${said}<//>`);
     else if (node.kind === "table") parts.push(html`<${Table} node=${node} slice=${slice} marked=${marked} />`);
     else if (node.kind === "code") parts.push(html`<pre>${said}</pre>`);
-    else parts.push(html`<p class=${node.kind === "note" ? "quiet" : ""}>${said}</p>`);
+    else parts.push(html`<p class=${node.kind === "note" ? "quiet" : ""}>${asRead && node.kind === "note" ? `${t("never_quoted")} ` : null}${said}</p>`);
   }
   return parts.map((one) => (Array.isArray(one) ? html`<ul class="plain">${one}</ul>` : one));
 }
@@ -68,7 +68,7 @@ export function Paper({ found, read }) {
   const after = more(last.end, last.end + MOST, (slice) => [...slices, slice]);
   return html`<div class="paper" ref=${box} role="group" aria-label=${t("text_of")}>
     ${first.start > 0 ? html`<button class="quiet small" onClick=${before}>${t("text_before")}</button>` : null}
-    ${slices.map((slice) => html`<div key=${slice.start}>${drawn(slice, found.marked)}</div>`)}
+    ${slices.map((slice) => html`<div key=${slice.start}>${drawn(slice, found.marked, found.asRead)}</div>`)}
     ${last.end < last.characters ? html`<button class="quiet small" onClick=${after}>${t("text_after")}</button>` : null}
     ${broken ? html`<p class="bad" role="alert">${broken}</p>` : null}
   </div>`;

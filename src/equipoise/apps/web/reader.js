@@ -1,4 +1,4 @@
-// A document opened at a quote: the page of a PDF as a picture with all that was chosen marked, else the document as it
+// A document opened at a quote, or by admins as it was read: the page of a PDF as a picture with all that was chosen marked, else the document as it
 // is laid out.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
@@ -15,8 +15,8 @@ async function loaded(quote) {
   const marked = [...spans(quote)].sort((one, other) => one[0] - other[0]);
   const about = await getJson(`/v1/documents/${quote.doc_id}`);
   const around = await textOf(quote.doc_id, marked[0][0] - BEFORE, marked[0][0] - BEFORE + MOST);
-  const page = about.pictures ? (await textOf(quote.doc_id, marked[0][0], marked[0][0] + 1)).page : null;
-  return { about, around, page, marked };
+  const page = about.pictures && !quote.asRead ? (await textOf(quote.doc_id, marked[0][0], marked[0][0] + 1)).page : null;
+  return { about, around, page, marked, asRead: quote.asRead };
 }
 
 const range = (marked) => marked.map(([start, end]) => `start=${start}&end=${end}`).join("&");

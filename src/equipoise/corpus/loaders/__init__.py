@@ -22,6 +22,7 @@ from equipoise.corpus.whole import WholeText
 
 __all__ = [
     "DOCUMENTS",
+    "OLD",
     "VERSION",
     "LoadedDocument",
     "Loader",
@@ -40,7 +41,11 @@ Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
 _XML = (".xml", ".dita", ".docbook", ".dbk", ".rss", ".atom")
 
+OLD = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".odp": ".pptx"}
+"""Kinds that `corpus.converting` makes others of before they are read."""
+
 LOADERS = {
+    **dict.fromkeys(OLD, "loaded:load_old"),
     ".md": "plain:load_markdown",
     ".markdown": "plain:load_markdown",
     ".org": "plain:load_org",
@@ -178,7 +183,7 @@ def _loader(path: Path) -> Loader:
 
 def _guessed(path: Path, data: bytes) -> str:
     """The encoding of a text that does not say it itself, empty for others."""
-    if kind_of(path) in _PACKED or b"charset" in data[:_SNIFFED].lower():
+    if kind_of(path) in _PACKED or kind_of(path) in OLD or b"charset" in data[:_SNIFFED].lower():
         return ""
     with suppress(UnicodeDecodeError):
         guess = encodings.read(data)

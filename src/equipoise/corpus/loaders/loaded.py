@@ -69,6 +69,13 @@ def decoded(path: Path, data: bytes) -> str:
     return text
 
 
+def load_old(path: Path, data: bytes) -> list[LoadedDocument]:
+    """None: Raises UnreadableFile for a file of an old kind inside another one."""
+    raise UnreadableFile(
+        str(path), "files of this old kind are read by themselves only; save it beside this one"
+    )
+
+
 def clean(text: str) -> str:
     """`text` with line ends as `\\n`, form feeds as blank lines, and nothing that a store cannot keep.
 

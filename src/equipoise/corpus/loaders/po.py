@@ -1,4 +1,4 @@
-"""Catalogues of translations (gettext's PO files): every entry a row of the text, its translation and what is said of it."""
+"""Catalogues of translations (gettext's PO): every entry a row of text, translation and what is said of it."""
 
 import re
 from itertools import chain
