@@ -172,6 +172,7 @@ class TestLatex:
 
     def test_deep_nesting_ends(self):
         assert "x" in document_of("a.tex", "x \\emph{" * 5_000).text
+        assert document_of("a.tex", "\\def\\labelenumi{\\arabic{enumi}.} Close it.").text == "Close it."
 
 
 class TestOrg:
@@ -191,6 +192,7 @@ class TestOrg:
             ("item", "  - day: 3".strip()),
             ("heading", "## Rooms"),
         ]
+        assert document_of("a.org", "10^{6} of H_{2}O").text == "10^6 of H_2O"
         document = document_of("a.org", source)
         assert document.title == "The ferry"
         assert "Room: Attic; Fee: 3" in document.text

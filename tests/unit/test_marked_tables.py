@@ -160,3 +160,13 @@ def test_aligned_columns_of_plain_text_stay_as_they_are():
 def test_the_names_of_columns_stand_above_the_rows_without_the_tables_rules():
     document = document_of("a.md", MARKDOWN)
     assert document.text.startswith("# Fees\n\nRoom | Week | End\nRoom: Attic")
+
+
+def test_a_grid_of_markdown_whose_rules_say_how_columns_are_set():
+    border, below = "+-------+-------+", "+:======+======:+"
+    grid = [border, "| Boat  | Week  |", below, "| Punt  | 33.00 |", border, "| Heron | 41.50 |", border]
+    assert document_of("a.md", "# Fees\n\n" + "\n".join(grid)).text.splitlines()[-3:] == [
+        "Boat | Week",
+        "Boat: Punt; Week: 33.00",
+        "Boat: Heron; Week: 41.50",
+    ]

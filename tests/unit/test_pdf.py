@@ -128,6 +128,35 @@ def pypdf_copy(data):
     return buffer.getvalue()
 
 
+def test_struck_text_is_left_out_and_underlined_text_is_not():
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A5)
+    canvas.setFont("Helvetica", 10)
+
+    def said(height, text, *, at=40.0, above=None, longer=0.0):
+        canvas.drawString(at, height, text)
+        end = at + canvas.stringWidth(text, "Helvetica", 10)
+        if above is not None:
+            canvas.line(at, height + above, end + longer, height + above)
+        return end
+
+    said(540, "A dog costs 9 euros.", above=2.6)
+    end = said(520, "A deposit of ")
+    end = said(520, "40 euros", at=end, above=2.6)
+    said(520, " 55 euros is due.", at=end)
+    said(500, "Pay at the counter.", above=-1.5)
+    said(
+        480, "North of this line.", above=2.6, longer=200
+    )  # what goes on far beyond the text is drawn for itself
+    canvas.save()
+    document = document_of("a.pdf", buffer.getvalue())
+    assert (
+        " ".join(document.text.split())
+        == "A deposit of 55 euros is due. Pay at the counter. North of this line."
+    )
+    assert document.hidden == len("Adogcosts9euros.40euros")
+
+
 def test_nothing_is_printed(capfd):
     damaged("a.pdf", pdf("Some text here.").replace(b"endobj", b"endob"))
     refusal("a.pdf", b"%PDF-1.7\n%%EOF")

@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,6 +20,7 @@ _ASKED = 100  # letters of a page that say which way it is read
 _LONGEST_NAME = 200  # bytes of a font's name
 _BOLD = ("bold", "black", "heavy", "cmbx", "cmb1", "sfbx", "medi", "demi")
 _MONO = ("mono", "courier", "typewriter", "cmtt", "sltt", "sftt", "ectt", "lmtt", "consol", "menlo", "fixed")
+_THROUGH = 0.12, 0.45  # of the size above the line's foot: where a stroke goes through letters
 _FIXED_PITCH, _FORCED_BOLD, _HEAVY = 1, 1 << 18, 600
 
 _text_object = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
@@ -61,12 +63,14 @@ def read_page(page: Handle, number: int, left: int) -> tuple[GlyphPage, int]:
         content.letters = count
         looked_at, content.turn = content.turn, _turn(text, count, content.turn)
         glyphs = _Glyphs(content, text)
+        ends = ((glyphs.turned(*rule[:2]), glyphs.turned(*rule[2:])) for rule in content.visibility.rules)
+        content.rules = [(min(a, c), min(b, d), max(a, c), max(b, d)) for (a, b), (c, d) in ends]
+        level = (rule for rule in content.rules if rule[3] - rule[1] < rule[2] - rule[0])
+        glyphs.strokes = sorted(((bottom + top) / 2, left, right) for left, bottom, right, top in level)
         lines = whole(glyphs.lines(count))
         if content.turn != looked_at:
             lines = by_height([run for runs in lines for run in runs])
         content.lines = [line_of(runs, number) for runs in lines]
-        ends = ((glyphs.turned(*rule[:2]), glyphs.turned(*rule[2:])) for rule in content.visibility.rules)
-        content.rules = [(min(a, c), min(b, d), max(a, c), max(b, d)) for (a, b), (c, d) in ends]
     finally:
         pdfium.FPDFText_ClosePage(text)
     return content, content.visibility.left
@@ -101,6 +105,7 @@ class _Glyphs:
     text: Handle
     fonts: dict[int, tuple[bool, bool]] = field(default_factory=dict)
     met: set[int] = field(default_factory=set)
+    strokes: list[tuple[float, float, float]] = field(default_factory=list)
 
     def lines(self, count: int) -> Iterator[list[TextRun]]:
         """The runs of every line. Counts what is hidden and invisible."""
@@ -154,9 +159,27 @@ class _Glyphs:
             self.page.hidden += length - filled(text)
         type_ = self._type(stretch)
         left, base, _ = self._place(stretch.first)
+        right = self._place(stretch.last)[2]
+        text = self._unstruck(text, stretch.first, (left, base, right), type_.size)
         rows = range(stretch.first, stretch.first + len(text)) if type_.mono else range(0)
         places = tuple(self.turned(*self._origin(row))[0] for row in rows)
-        return [TextRun(text, left, self._place(stretch.last)[2], base, type_, places)]
+        return [TextRun(text, left, right, base, type_, places)]
+
+    def _unstruck(self, text: str, first: int, place: tuple[float, float, float], size: float) -> str:
+        """The text with a space for every letter that a stroke of its own goes through."""
+        left, base, right = place
+        low, high = (base + share * size for share in _THROUGH)
+        near = self.strokes[bisect_left(self.strokes, (low,)) : bisect_right(self.strokes, (high,))]
+        across = [(start, end) for _, start, end in near if left - size < start and end < right + size]
+        if not across:
+            return text
+        places = (self.turned(*self._origin(row))[0] for row in range(first, first + len(text)))
+        kept = "".join(
+            " " if any(start - 1 < at < end - 1 for start, end in across) else letter
+            for letter, at in zip(text, places, strict=True)
+        )
+        self.page.hidden += filled(text) - filled(kept)
+        return kept
 
     def _inside(self, stretch: _Stretch) -> str:
         """The text with a space for every letter outside the page."""

@@ -9,7 +9,7 @@ Known, and left out:
 
 - all formats: characters without a shape: tags, zero-width and direction controls, fillers, runs of variation
   selectors or joiners. One joiner, soft hyphen or variation selector after a visible character stays.
-- all formats but PDF: text that is crossed out, which its author took back.
+- text that is crossed out, which its author took back; in PDF where a stroke no longer than it goes through it.
 - HTML: `hidden`, `display`, `visibility`, `opacity`, sizes of 0, places outside the page, clipping, `transform`
   to nothing, and text in the colour of its background, from `style` attributes and from the page's own
   `<style>` elements with their cascade; `<noscript>`, closed `<dialog>`.

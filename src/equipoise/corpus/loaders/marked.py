@@ -11,8 +11,8 @@ from equipoise.corpus.loaders.grid import Cell, grid_of, told
 from equipoise.corpus.loaders.loaded import one_line
 
 _BAR = re.compile(r"(?<!\\)\|")
-_BORDER = re.compile(r"\s*+\+(?:[-=]++\+)++\s*+")
-_EDGE = re.compile(r"\+[-=]|[-=]\+")
+_BORDER = re.compile(r"\s*+\+(?::?+[-=]++:?+\+)++\s*+")
+_EDGE = re.compile(r"\+:?+[-=]|[-=]:?+\+")
 _ADOC_CELL = re.compile(r"(?:(?:(\d{1,3})|)(?:\.(\d{1,3}))?\+)?[<^>]?(?:\.[<^>])?[adehlmsv]?(?<!\\)\|")
 _TABLE = frozenset({BlockKind.ROW, BlockKind.ASIDE})
 
@@ -110,7 +110,7 @@ def _drawn(lines: list[str], group: list[int]) -> Marked:
             held[-1].append(at)
         for left, right in pairwise([places[0], *inner, places[-1]]):
             text = line[left + 1 : right].strip()
-            if text and not text.strip("-="):
+            if text and not text.strip("-=:"):
                 ended = [place for place in opened if left <= place < right]
                 made += [(first, place, Cell(one_line(" ".join(texts)), row - first + 1, wide))
                          for place in ended for first, wide, texts in (opened.pop(place),)]  # fmt: skip

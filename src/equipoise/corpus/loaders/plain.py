@@ -28,6 +28,7 @@ _FENCES = frozenset({"begin_src", "end_src", "begin_example", "end_example"})
 _SAID = frozenset({"title", "caption", "date", "author"})
 _ORG_LINK = re.compile(r"\[\[[^\[\]\n]++\]\[([^\[\]\n]++)\]\]")
 _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++(?:\n(?=\S)[^+\n]++)?+)(?<=\S)\+(?!\w)")
+_ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
 _RST_PLACE = re.compile(r"(?:\\ )?+:(sup|sub):`([\w.+-]{1,20})`(?:\\ )?+")
 _PLACES = {"sup": "super", "sub": "sub"}
 _RST_RULES = frozenset("=-~^\"'#*+")
@@ -52,7 +53,7 @@ def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
         map(_from_org, _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), raw).split("\n"))
     )
     named = _ORG_TITLE.search(raw)
-    markdown = _ORG_STRUCK.sub(r"~~\1~~", markdown)
+    markdown = _ORG_PLACE.sub(r"\1\2", _ORG_STRUCK.sub(r"~~\1~~", markdown))
     (document,) = load_markdown(path, markdown.encode("utf-8", "replace"))
     return [replace(document, title=one_line(named[1]) if named else document.title)]
 

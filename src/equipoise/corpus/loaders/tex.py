@@ -36,7 +36,9 @@ _DROPPED_NAMES = """
     renewcommand setlength includegraphics author date title pagestyle thispagestyle input include cline cmidrule sout
     st phantom addcontentsline hypersetup hypertarget color textcolor href setcounter noalign pandocbounded
 """
-_DROPPED = dict.fromkeys(_DROPPED_NAMES.split(), 1) | {"newcommand": 2, "renewcommand": 2, "setlength": 2}
+_DROPPED = dict.fromkeys(_DROPPED_NAMES.split(), 1) | dict.fromkeys(
+    ("newcommand", "renewcommand", "setlength", "def"), 2
+)
 _DELETED = frozenset({"sout", "st", "phantom"})
 _NOTES = frozenset({"footnote", "footnotetext", "thanks", "marginpar"})
 _SIGNS = {
