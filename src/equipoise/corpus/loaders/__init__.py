@@ -130,7 +130,8 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
     guessed = _guessed(path, data)
-    return seen(path, [replace(document, encoding=guessed) for document in _loader(path)(path, data)])
+    loaded = _loader(path)(path, data)
+    return seen(path, [replace(one, encoding=guessed) for one in loaded] if guessed else loaded)
 
 
 def seen(path: Path, loaded: list[LoadedDocument]) -> list[LoadedDocument]:
@@ -194,6 +195,8 @@ def _guessed(path: Path, data: bytes) -> str:
 def _seen(document: LoadedDocument) -> LoadedDocument:
     """`document` without characters that have no shape; its text keeps its length, so its pages hold."""
     text, title = without_shapeless(document.text), one_line(without_shapeless(document.title))
+    if (text, title) == (document.text, document.title):
+        return document
     changed = 0
     if text != document.text:
         changed = sum(new != old for new, old in zip(text, document.text, strict=True))

@@ -335,15 +335,14 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> Iter
     yield text
 
 
-def _values(cell: str) -> Iterator[str]:
+def _values(cell: str) -> list[str]:
     """A value whole, or cut between sentences where it is too long for a row; nothing for an empty one."""
     if len(cell) <= _LONG_VALUE:
-        yield from [cell] if cell else []
-        return
-    start = end = 0
+        return [cell] if cell else []
+    values, start, end = [], 0, 0
     for low, high in sentence_spans(cell):
         if high - start > _LONG_VALUE and end > start:
-            yield cell[start:end]
+            values.append(cell[start:end])
             start = low
         end = high
-    yield cell[start:end]
+    return [*values, cell[start:end]]

@@ -81,6 +81,8 @@ def clean(text: str) -> str:
 
     Control characters become spaces, lone halves of surrogate pairs U+FFFD: one character for one.
     """
+    if text.isprintable():
+        return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
 

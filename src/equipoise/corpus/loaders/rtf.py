@@ -246,7 +246,8 @@ class _Reading:
                 pass
 
     def _change(self, **changes: object) -> None:
-        self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+        if any(getattr(self._state, name) != value for name, value in changes.items()):
+            self._state = replace(self._state, **changes)  # type: ignore[arg-type]
 
     def _set_charset(self, number: int) -> None:
         name = "utf-8" if number == 65001 else f"cp{number}"
