@@ -106,6 +106,7 @@ class _Sheet:
     _hidden_rows: set[int] = field(default_factory=set)
     _numbers: dict[Place, float] = field(default_factory=dict)
     _formulas: dict[Place, tuple[str, int]] = field(default_factory=dict)  # without a value, and their style
+    _styles: dict[int, bool] = field(default_factory=dict)  # whether cells of a style show
     _place: int = 0
 
     def row(self, node: Element) -> None:
@@ -119,7 +120,9 @@ class _Sheet:
             if value := self._value(cell):
                 style = _small(cell.get("s", "0"))
                 self._compute(cell, (self._place, column), style)
-                if self.shows and not hidden and look(Look(), self.formats.look(style)).shows:
+                if style not in self._styles:
+                    self._styles[style] = look(Look(), self.formats.look(style)).shows
+                if self.shows and not hidden and self._styles[style]:
                     self._rows.setdefault(self._place, {})[column] = value
                 else:
                     self.outline.hidden += len(value)
