@@ -36,6 +36,9 @@ STAFF = (
 )
 
 
+PLANS = "It says:\n\n- Storage; Basic: 10 GB; Plus: 50 GB.\n- Backups; Basic: weekly; Plus: daily.\n"
+
+
 def windows(text, source="a.md", title=""):
     structure = outlined(blocks(text))
     document = Document("d", text, source, title, sentences=units(text, structure), blocks=structure)
@@ -156,3 +159,7 @@ def test_rows_that_answer_alike_are_quoted_together_and_all_where_all_are_asked_
     assert fellows("Who sleeps there?", gull, every) == []
     (plain, *_) = windows("Cats sleep here. Dogs do not.")
     assert fellows("Which animals sleep here?", plain, [plain]) == []
+
+
+def test_rows_whose_first_column_has_no_name_are_of_one_kind():
+    assert left("How often does Plus make backups?", PLANS).endswith("says: / - Backups; Basic: weekly; Plus: daily.")

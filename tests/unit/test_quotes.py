@@ -69,6 +69,7 @@ SECTIONS = (
 )
 MAIL = "Is it still open? And when does the last ferry leave, at ten?\n\nIt leaves at half past ten."
 ASKED = "Do I need a ticket for my dog? Dogs are carried free of charge."
+RULE = "Leave is lost on 31 March.\n\nThis rule does not apply to the sick, who have until May.\n\nAsk Ms Brandt."
 LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last of all."
 
 
@@ -103,6 +104,9 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (SECTIONS, "Lucy brings the cakes.", SECTIONS.splitlines()[2]),
         (MAIL, "And when does the last ferry leave, at ten?", MAIL),
         (LONG, "First of all.", "First of all."),
+        (RULE, "Leave is lost on 31 March.", RULE.rpartition("\n\n")[0]),
+        (RULE, "This rule does not apply to the sick, who have until May.", RULE.rpartition("\n\n")[0]),
+        (RULE, "Ask Ms Brandt.", "Ask Ms Brandt."),
     ],
 )
 def test_what_is_shown_with_a_sentence(text, piece, shown):

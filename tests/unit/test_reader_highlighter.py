@@ -156,6 +156,13 @@ def test_what_says_nothing_alone_is_read_once_with_all_that_is_shown_with_it():
     }
 
 
+def test_a_row_of_words_alone_is_read_and_column_names_are_not():
+    rows = ["Plan: Basic; Backups: weekly", "Plan: Plus; Backups: daily"]
+    (passage,), kept = passages("\n\n".join([*rows, "Plan; Backups"])), Kept()
+    windows_of("How often are they made?", {passage: 0.0}, kept)
+    assert kept.texts == rows
+
+
 def test_a_sentence_is_read_below_the_heading_it_stands_under():
     passage, kept = settings_passage(), Kept()
     assert passage.headings == ("gate_width",)

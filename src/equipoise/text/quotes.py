@@ -58,6 +58,13 @@ AMOUNT = re.compile(
     r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
     re.IGNORECASE,
 )
+_EXCEPTION = re.compile(
+    r"(?:th(?:is|at|ese|ey|e (?:above|same|rule|limit))|it|which)(?: \w+)?"
+    r"(?: (?:does|do|shall|will) not| doesn't| don't) (?:apply|hold|count|concern|affect)\b"
+    r"|except(?:ion|ions|ed)?\b|(?:an?|the|one|only) (?:\w+ )?exceptions?\b"
+    r"|(?:dies|das) gilt nicht\b|ausgenommen\b|ausnahmen?\b",
+    re.IGNORECASE,
+)
 _ENDED = re.compile(r"[.!?;:\u2026。！？][\"'\u2019\u201d)\]]*$")
 
 
@@ -250,10 +257,21 @@ def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
     last = document.text[slice(*own[-1])]
     if unit == own[-1] or (opens(last) and _words(document, own) <= PARAGRAPH):
         yield from list(_led(document, row)) or _below(document, row, last)
+    yield from _exceptions(document, row)
     chain = (row, *_intros(document, row))
     item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)
     if item >= 0:
         yield from _siblings(document, item)
+
+
+def _exceptions(document: Document, row: int) -> Iterator[int]:
+    """The paragraph below a rule that says to what it does not apply, and the rule above such a paragraph."""
+    for step, behind in ((-1, 0), (1, 1)):
+        other = _next(document, row, step)
+        pair = [document.blocks[at] for at in (row, other)] if other >= 0 else []
+        plain = pair and all(block.kind is BlockKind.PARAGRAPH for block in pair)
+        if plain and _EXCEPTION.match(_text(document, pair[behind])):
+            yield other
 
 
 def _led(document: Document, row: int) -> Iterator[int]:

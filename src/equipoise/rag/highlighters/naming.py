@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from equipoise.rag.highlighters.evidence import CALENDAR, measures
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.facts import YEARS
-from equipoise.text.lines import is_told_row
+from equipoise.text.lines import BETWEEN_CELLS, is_told_row
 from equipoise.text.quotes import LONGEST
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, names, words
@@ -184,10 +184,14 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def _column(window: Window) -> str:
-    """The name of a row's first column, a bar where it has none; empty for items."""
-    return (
-        "" if not is_told_row(window.own) else "|" if " | " in window.own else window.own.partition(": ")[0]
-    )
+    """The name of a row's first column, that of the second where the first has none ("Storage; Basic: 10 GB"), a bar
+    where there are no names; empty for items."""
+    if not is_told_row(window.own):
+        return ""
+    if " | " in window.own:
+        return "|"
+    first, *others = window.own.split(BETWEEN_CELLS)
+    return (first if ": " in first else f"; {others[0]}").partition(": ")[0]
 
 
 def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:

@@ -117,7 +117,7 @@ def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reran
         _window(g, n, n + 1, passages[g[n].passage])
         for g in groups.values()
         for n in range(len(g))
-        if g[n].read != ((g[n].start, g[n].end),) or _is_pair(g[n].text) or not is_fragment(g[n].text)
+        if g[n].read != ((g[n].start, g[n].end),) or _says(g[n].text) or not is_fragment(g[n].text)
     ]
     first = {(window.passage, window.read): window for window in reversed(windows)}
     single = _scored(question, list(reversed(first.values())), reranker)
@@ -136,9 +136,10 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     return tuple(kept)
 
 
-def _is_pair(text: str) -> bool:
-    """Whether it is a row of a name and its value, which says something without a number: "Call sign | LHXR"."""
-    return text.count(" | ") == 1
+def _says(text: str) -> bool:
+    """Whether it is a row that says something without a number or a full stop: of a name and its value ("Call sign |
+    LHXR"), or of named cells ("Backups; Basic: weekly; Plus: daily")."""
+    return text.count(" | ") == 1 or (BETWEEN_CELLS in text and is_told_row(text))
 
 
 def cells(text: str) -> list[str]:
