@@ -25,6 +25,10 @@ from equipoise.text.tokens import words
 from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import fields  # noqa: E402
+
 OTHERS, DRAWS = 4, 2000
 Row = dict[str, Any]
 Asked = tuple[str, str, str, list[list[tuple[int, int]]]]
@@ -33,14 +37,10 @@ Asked = tuple[str, str, str, list[list[tuple[int, int]]]]
 
 def clapnq(data: Path) -> list[Asked]:
     """Questions over passages of an encyclopaedia whose answers need several sentences."""
-    asked = []
-    for name in ("answerable", "unanswerable"):
-        for row in scripts.read(data / "clapnq" / f"{name}.jsonl"):
-            ends = np.cumsum([len(sentence) + 1 for sentence in row["sentences"]]).tolist()
-            places = [(end - len(one) - 1, end - 1) for one, end in zip(row["sentences"], ends, strict=True)]
-            gold = [[places[n] for n in selected] for selected in row.get("selected", ()) if selected]
-            asked.append((row["question"] + "?", row["title"], " ".join(row["sentences"]), gold))
-    return asked
+    return [
+        (case.question, case.titles[0], case.texts[0], [[place[1:] for place in part] for part in case.gold])
+        for case in fields.clapnq(data)
+    ]
 
 
 def squad2(data: Path) -> list[Asked]:

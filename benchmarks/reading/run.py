@@ -1,231 +1,267 @@
-"""Does a reader read well, and still what it was not trained on?
+"""How well it reads, field by field, beside what else can be had.
 
-    python benchmarks/reading/run.py [--data data] [--reader FOLDER ...] [--questions 120]
+    python benchmarks/reading/run.py [--data data] [--reader FOLDER ...] [--only FIELD ...] [--llm NAME] [--publish]
 
-Two parts that a reader of `equipoise train reader` is chosen by, of the sets that its training leaves out (`manuals`,
-`fields`), and five fields that none is trained on. Each question with an answer is read in the passage it was written
-for and those that its words find: `passage in 3` says how often that passage is among the first three,
-`right` how often the window that ranks first is one that answers. `AUC` is of the highest score among what was read,
-between questions with and without an answer; `right at 80%` is what is right above the score that refuses 80% of the
-near misses. Fixed draws; no text is written. The first reader is the package's, FOLDER holds another one's files.
+The cases of `fields.py`, asked of `equipoise.highlight` and of systems that pick one unit: the package's reader and
+those of other folders alone, and BM25. With --llm a chat model picks, on --llm-questions with an answer and as many
+without in CLAPNQ and SQuAD 2.0. Nothing is refused here: `right` is the share of questions with an answer of which
+what is shown holds some, `word F1` is against the best annotator's sentences, `AUC` of the score (probability, logit)
+between questions with and without an answer, `right at 80%` the share that is right and has a score above that of 80%
+of those without; `as it ships` what the fitted threshold makes of it. Resumes; --publish puts rows and table beside
+this file. A reader FOLDER holds the four files of `scripts/build_crossencoder.py`.
 """
 
-import re
+import asyncio
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from math import log
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
 
+import equipoise
+from equipoise.core.types import ChatOptions, Query
+from equipoise.evaluation.results import Lines
+from equipoise.integrations.chunks import Chunk, as_documents
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.rag.highlighters.reading import below
+from equipoise.rag import build
+from equipoise.rag.highlighters.abstention import check_odds
+from equipoise.rag.highlighters.evidence import calibration
+from equipoise.rag.highlighters.indexed import MOST, PICK, pick
+from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.text.tokens import content_words, words
 from equipoise_lab.bench import scripts
+from equipoise_lab.bench.estimates import Estimate, Estimator
+from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, interval
 from equipoise_lab.maths.calibration import auc
-from equipoise_lab.training.reader import is_held_out, whole
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from fields import FIELDS, Case, Place  # noqa: E402
+
+ROWS, PAGE = "results.jsonl", "table.md"
+KEY = ("field", "system", "id")
+OURS = "equipoise.highlight"
+WITH_MODEL = ("clapnq", "squad2")
+ESTIMATOR = Estimator(level=0.95, seed=7, resamples=1000)
+K1, B = 1.2, 0.75
 
 Row = dict[str, Any]
-READ, COST, REFUSED, FAR, LONGEST = 3, 0.2, 0.8, 30, 1500
+Shown = tuple[list[Place], float]
+"""What is shown, nothing refused, and the score that an answer is."""
+System = Callable[[Case], Shown]
+HEAD = (
+    "field",
+    "system",
+    "n",
+    "right",
+    "word F1",
+    "AUC",
+    "right at 80% refused",
+    "at 90%",
+    "as it ships: right, refused",
+    "words shown",
+    "processor s",
+)
+NOTE = """
+n: questions with an answer + without. 95% intervals (Wilson; bootstrap over questions). Systems that pick show one
+unit: a sentence, of covid_qa a piece of six, of bioasq a snippet. The shipped reader was trained on questions about
+manuals, most of these among them, and on none of the other fields. `published`: the weights before that training
+(commit a9c5e41)."""
 
 
-@dataclass(slots=True)
-class Figures:
-    """Of one field: ranks (0 is best), and the best scores of questions with and without an answer."""
-
-    ranks: list[int] = field(default_factory=list)
-    passages: list[int] = field(default_factory=list)
-    yes: list[float] = field(default_factory=list)
-    no: list[float] = field(default_factory=list)
-
-    def row(self) -> dict[str, float]:
-        """The figures that there are."""
-        ranks, found = np.array(self.ranks), {}
-        if self.passages:
-            found["passage in 3"] = float(np.mean(np.array(self.passages) < READ))
-        found["first"] = float(np.mean(ranks == 0))
-        if self.no:
-            found["AUC"] = float(
-                auc(np.array(self.yes + self.no), np.array([True] * len(self.yes) + [False] * len(self.no)))
-            )
-            if len(self.yes) == len(ranks):
-                least = np.quantile(self.no, REFUSED)
-                found["right at 80%"] = float(np.mean((ranks == 0) & (np.array(self.yes) >= least)))
-        return found
+def highlighted(case: Case) -> Shown:
+    """The product's function."""
+    found = equipoise.highlight(case.question, case.texts, titles=case.titles, threshold=0.0)
+    return [(span.row, span.start, span.end) for span in found.spans], found.probability or 0.0
 
 
-def kept_apart(name: str, most: int) -> Callable[[Path, CrossEncoder], Figures]:
-    """`most` questions with an answer and half as many near misses of the sets left out of training."""
+def best_by(reader: CrossEncoder) -> System:
+    """The unit that a cross-encoder ranks first."""
 
-    def read(data: Path, reader: CrossEncoder) -> Figures:
-        draw, figures = Random(5), Figures()
-        passages = {row["passage"]: row for row in scripts.read(data / name / "passages.jsonl.xz")}
-        apart = [row for row in scripts.read(data / name / "questions.jsonl.xz") if is_held_out(row)]
-        yes, no = ([row for row in apart if bool(row["gold"]) is answered] for answered in (True, False))
-        for row in [*draw.sample(yes, min(most, len(yes))), *draw.sample(no, min(most // 2, len(no)))]:
-            _asked(row, passages, reader, figures)
-        return figures
+    def best(case: Case) -> Shown:
+        scores = reader.scores(case.question, [case.read(n) for n in range(len(case.units))])
+        return [case.units[int(scores.argmax())]], float(scores.max())
 
-    return read
+    return best
 
 
-def _asked(row: Row, passages: dict[str, Row], reader: CrossEncoder, figures: Figures) -> None:
-    names = list(dict.fromkeys([*row["near"], row["passage"]]))
-    texts = [whole(passages[name], LONGEST) for name in names]
-    scores = reader.scores(row["question"], texts)
-    order = np.argsort(-scores, kind="stable").tolist()
-    windows = [(n, at, text) for n in order[:READ] for at, text in _windows(passages[names[n]])]
-    read = reader.scores(row["question"], [text for _, _, text in windows])
-    best = max([float(scores[order[:READ]].max()), *read.tolist()])
-    if not row["gold"]:
-        figures.no.append(best)
-        return
-    worth = [
-        float(score) + float(scores[n]) - COST * (len(at) - 1)
-        for score, (n, at, _) in zip(read, windows, strict=True)
+def bm25(case: Case) -> Shown:
+    """The unit of the highest BM25 (Robertson and Zaragoza 2009, k1 = 1.2, b = .75; counts over the case's units)."""
+    said = [Counter(content_words(case.read(n))) for n in range(len(case.units))]
+    mean = sum(one.total() for one in said) / len(said) or 1.0
+    scores = np.zeros(len(said))
+    for word in set(content_words(case.question)):
+        holding = sum(word in one for one in said)
+        weight = log(1 + (len(said) - holding + 0.5) / (holding + 0.5))
+        counts = [(one[word], K1 * (1 - B + B * one.total() / mean)) for one in said]
+        scores += [weight * count * (K1 + 1) / (count + norm) if count else 0.0 for count, norm in counts]
+    return [case.units[int(scores.argmax())]], float(scores.max())
+
+
+def picked_by(name: str) -> System:
+    """What a chat model picks of numbered sentences, and its log-odds that they answer."""
+    chat = build.chat_model(scripts.settings({"model.llm": name}).model)
+
+    def picked(case: Case) -> Shown:
+        chunks = [Chunk(text, f"{n}", title=case.titles[n]) for n, text in enumerate(case.texts)]
+        passages, query, options = as_documents(chunks).passages, Query(case.question), ChatOptions()
+
+        async def both() -> Shown:
+            odds, _ = await check_odds(chat, query, passages, options)
+            found = await pick(PICK, chat, query, sentences_of(passages), options=options, most=MOST)
+            return [(int(span.doc_id), span.start, span.end) for span in found.spans], odds
+
+        return asyncio.run(both())
+
+    return picked
+
+
+def scored(case: Case, system: System) -> Row:
+    """How a system does on a case."""
+    before = time.process_time()
+    shown, score = system(case)
+    seconds = time.process_time() - before
+    said = [case.at(place) for place in shown]
+    right = any(
+        row == other and start < b and a < end
+        for row, start, end in shown
+        for part in case.gold
+        for other, a, b in part
+    )
+    return {
+        "answer": bool(case.gold),
+        "right": right,
+        "f1": round(
+            max((_f1(said, [case.at(place) for place in part]) for part in case.gold), default=0.0), 4
+        ),
+        "score": round(score, 5),
+        "words": sum(len(words(text)) for text in said),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _f1(mine: Sequence[str], gold: Sequence[str]) -> float:
+    one, other = (Counter(words(" ".join(dict.fromkeys(texts)))) for texts in (mine, gold))
+    shared = (one & other).total()
+    return 2 * shared / (one.total() + other.total()) if shared else 0.0
+
+
+def page(rows: Sequence[Row]) -> str:
+    """The table of all rows."""
+    order = {field: n for n, field in enumerate(FIELDS)}
+    lines = []
+    for field in sorted({row["field"] for row in rows}, key=lambda name: order[name]):
+        of_field = [row for row in rows if row["field"] == field]
+        for system in sorted({row["system"] for row in of_field}, key=lambda name: (name != OURS, name)):
+            of_system = [row for row in of_field if row["system"] == system]
+            lines.append(TableLine(field, (system, *_cells(of_system, ours=system == OURS))))
+    note = "`make bench-reading`. " + NOTE.strip()
+    return as_markdown(Table("Reading, field by field", HEAD, tuple(lines), note))
+
+
+def _cells(rows: Sequence[Row], *, ours: bool) -> Iterator[str]:
+    yes, no = ([row for row in rows if row["answer"] is answered] for answered in (True, False))
+    yield f"{len(yes)} + {len(no)}"
+    yield interval(ESTIMATOR.share(row["right"] for row in yes))
+    yield interval(ESTIMATOR.mean([row["f1"] for row in yes]))
+    for estimate in _against(yes, no) if no else [None] * 3:
+        yield interval(estimate)
+    least = calibration().threshold
+    right, refused = (
+        sum(row["right"] and row["score"] >= least for row in yes),
+        sum(row["score"] < least for row in no),
+    )
+    yield f"{right} of {len(yes)}, {refused} of {len(no)}" if ours else MISSING
+    yield f"{np.median([row['words'] for row in yes]):.0f}"
+    yield f"{np.median([row['seconds'] for row in rows]):.2f}"
+
+
+def _against(yes: Sequence[Row], no: Sequence[Row]) -> list[Estimate]:
+    """AUC, and what is right above the scores of 80% and of 90% without an answer; both kinds drawn anew."""
+    draw = np.random.default_rng(ESTIMATOR.seed)
+    right, above, below = (
+        np.array([row[name] for row in part], np.float64)
+        for name, part in (("right", yes), ("score", yes), ("score", no))
+    )
+    every = []
+    for n in range(ESTIMATOR.resamples + 1):
+        mine, theirs = (
+            draw.integers(0, len(part), len(part)) if n else np.arange(len(part)) for part in (yes, no)
+        )
+        high, low = above[mine], below[theirs]
+        labels = [True] * len(high) + [False] * len(low)
+        over = [float((right[mine] * (high > np.quantile(low, share))).mean()) for share in (0.8, 0.9)]
+        every.append([auc(np.concatenate([high, low]), labels) or 0.0, *over])
+    bounds = np.quantile(every[1:], (0.025, 0.975), axis=0)
+    return [
+        Estimate(value, *ends, n=len(yes) + len(no))
+        for value, ends in zip(every[0], bounds.T.tolist(), strict=True)
     ]
-    ranked = sorted(range(len(windows)), key=lambda place: -worth[place])
-    gold = [
-        place
-        for place, window in enumerate(ranked)
-        if names[windows[window][0]] == row["passage"] and set(windows[window][1]) & set(row["gold"])
-    ]
-    figures.yes.append(best)
-    figures.passages.append(order.index(names.index(row["passage"])))
-    figures.ranks.append(gold[0] if gold else len(windows))
 
 
-def _windows(passage: Row) -> Iterable[tuple[tuple[int, ...], str]]:
-    units = passage["units"]
-    for n, (start, end, heading, fragment) in enumerate(units):
-        if not fragment:
-            yield (n,), below(heading, passage["text"][start:end])
-        if n + 1 < len(units) and units[n + 1][2] == heading:
-            yield (n, n + 1), below(heading, passage["text"][start : units[n + 1][1]])
-
-
-def sentences(text: str) -> list[tuple[int, int]]:
-    """Roughly."""
-    return [(m.start(), m.end()) for m in re.finditer(r"\S.*?(?:[.!?](?=\s)|\n|$)", text, re.S)]
-
-
-def _first(
-    reader: CrossEncoder, question: str, texts: Sequence[str], gold: Sequence[int]
-) -> tuple[int, float]:
-    scores = reader.scores(question, texts)
-    order = np.argsort(-scores, kind="stable").tolist()
-    return min(order.index(g) for g in gold), float(scores.max())
-
-
-def squad2(data: Path, reader: CrossEncoder) -> Figures:
-    """The sentence that answers, in the paragraph asked about; its look-alike questions."""
-    draw, figures = Random(11), Figures()
-    documents = {d["doc_id"]: d for d in scripts.read(data / "squad2/documents.jsonl")}
-    asked = scripts.read(data / "squad2/questions.jsonl")
-    parts = ([q for q in asked if q["answerable"] is answered] for answered in (True, False))
-    for q in [q for part in parts for q in draw.sample(part, 150)]:
-        text = documents[q["doc_id"]]["paragraphs"][q["paragraph"]]
-        spans = sentences(text)
-        texts = [text[a:b] for a, b in spans]
-        if not q["answerable"]:
-            figures.no.append(float(reader.scores(q["question"], texts).max()))
+def _cases(data: Path, only: Sequence[str] | None) -> Iterator[tuple[str, Case]]:
+    for name, (folder, cases) in FIELDS.items():
+        if only and name not in only:
             continue
-        gold = [n for n, (a, b) in enumerate(spans) if any(a <= x["start"] < b for x in q["answers"])]
-        rank, best = _first(reader, q["question"], texts, gold)
-        figures.ranks.append(rank)
-        figures.yes.append(best)
-    return figures
+        if not (data / folder).is_dir():
+            scripts.say(0, 0, f"{name}: {data / folder} is not there, left out")
+            continue
+        yield from ((name, case) for case in cases(data))
 
 
-def covid_qa(data: Path, reader: CrossEncoder) -> Figures:
-    """The piece of six sentences that answers, among thirty of its article."""
-    draw, figures = Random(12), Figures()
-    documents = {d["doc_id"]: d["text"] for d in scripts.read(data / "covid_qa/documents.jsonl.gz")}
-    for q in draw.sample(scripts.read(data / "covid_qa/questions.jsonl"), 80):
-        text = documents[q["doc_id"]]
-        spans = sentences(text)
-        pieces = [(spans[n][0], spans[min(n + 5, len(spans) - 1)][1]) for n in range(0, len(spans), 6)]
-        gold = [n for n, (a, b) in enumerate(pieces) if any(a <= x["start"] < b for x in q["answers"])]
-        if gold and len(pieces) > READ:
-            kept = sorted({*gold, *draw.sample(range(len(pieces)), min(FAR, len(pieces)))})
-            texts = [text[slice(*pieces[n])] for n in kept]
-            figures.ranks.append(_first(reader, q["question"], texts, [kept.index(g) for g in gold])[0])
-    return figures
-
-
-def bioasq(data: Path, reader: CrossEncoder) -> Figures:
-    """A question's own snippet among nineteen of others."""
-    draw, figures = Random(13), Figures()
-    asked = scripts.read(data / "bioasq12b/questions.jsonl")
-    for q in draw.sample(asked, 150):
-        others = draw.sample([o for o in asked if o is not q], 19)
-        texts = [draw.choice(o["snippets"])["text"] for o in (q, *others)]
-        scores = reader.scores(q["question"], texts)
-        figures.ranks.append(int((scores[1:] > scores[0]).sum()))
-        figures.yes.append(float(scores[0]))
-        figures.no.append(float(scores[1:].max()))
-    return figures
-
-
-def hotpotqa(data: Path, reader: CrossEncoder) -> Figures:
-    """A supporting sentence among all of ten paragraphs."""
-    draw, figures = Random(14), Figures()
-    for q in draw.sample(scripts.read(data / "hotpotqa_distractor/questions.jsonl"), 60):
-        pairs = [(p["title"], n, s) for p in q["paragraphs"] for n, s in enumerate(p["sentences"])]
-        gold = [k for k, (title, n, _) in enumerate(pairs) if [title, n] in q["supporting"]]
-        texts = [f"{title}\n{s}" for title, _, s in pairs]
-        figures.ranks.append(_first(reader, q["question"], texts, gold)[0])
-    return figures
-
-
-def repliqa(data: Path, reader: CrossEncoder) -> Figures:
-    """The sentence that answers in its document; another document, which does not."""
-    draw, figures = Random(15), Figures()
-    documents = {d["doc_id"]: d["text"] for d in scripts.read(data / "repliqa_mini/documents.jsonl")}
-    for q in scripts.read(data / "repliqa_mini/questions.jsonl"):
-        text = documents[q["doc_id"]]
-        spans = sentences(text)
-        if q["answerable"] and q.get("passage"):
-            end = q["start"] + len(q["passage"])
-            gold = [n for n, (a, b) in enumerate(spans) if a < end and q["start"] < b]
-            rank, best = _first(reader, q["question"], [text[a:b] for a, b in spans], gold)
-            figures.ranks.append(rank)
-            figures.yes.append(best)
-            other = documents[draw.choice([d for d in documents if d != q["doc_id"]])]
-            read = reader.scores(q["question"], [other[a:b] for a, b in sentences(other)])
-            figures.no.append(float(read.max()))
-    return figures
-
-
-FIELDS: dict[str, Callable[[Path, CrossEncoder], Figures]] = {
-    "squad2": squad2,
-    "covid_qa": covid_qa,
-    "bioasq": bioasq,
-    "hotpotqa": hotpotqa,
-    "repliqa": repliqa,
-}
+def _few(cases: Sequence[Case], most: int) -> list[Case]:
+    """`most` with an answer, and as many without."""
+    return [
+        case
+        for answered in (True, False)
+        for case in [one for one in cases if bool(one.gold) is answered][:most]
+    ]
 
 
 def main() -> None:
-    parser = scripts.parser(__file__, __doc__)
+    """Ask what is missing, and print or publish."""
+    parser = scripts.parser(__file__, __doc__, "bench-reading", table=True)
     parser.add_argument("--reader", type=Path, nargs="*", default=[], help="folders of other readers' files")
-    parser.add_argument("--questions", type=int, default=120, help="of each part that is kept apart")
     parser.add_argument("--only", nargs="*", help="only these fields")
+    parser.add_argument("--llm", help="a chat model that picks, too")
+    parser.add_argument("--llm-questions", type=int, default=20, help="with an answer, and as many without")
+    parser.add_argument("--publish", action="store_true", help="put rows and table beside this file")
     arguments = parser.parse_args()
-    parts = {
-        name: kept_apart(f"{kind}_questions", arguments.questions)
-        for name, kind in (("manuals", "manual"), ("fields", "field"))
+    if arguments.table:
+        (HERE / PAGE).write_text(page(scripts.read(HERE / ROWS)), "utf-8")
+        return
+    systems: dict[str, System] = {
+        OURS: highlighted,
+        "the reader, best unit": best_by(CrossEncoder()),
+        "BM25": bm25,
     }
-    print("| field | reader | n | figures |\n|---|---|---|---|")
-    for name, read in (parts | FIELDS).items():
-        if arguments.only and name not in arguments.only:
-            continue
-        for folder in [None, *arguments.reader]:
-            figures = read(arguments.data, CrossEncoder(folder=folder) if folder else CrossEncoder())
-            said = ", ".join(f"{label} {value:.3f}" for label, value in figures.row().items())
-            counts = f"{len(figures.ranks)} + {len(figures.no)}"
-            print(f"| {name} | {folder.name if folder else 'package'} | {counts} | {said} |", flush=True)
+    systems |= {
+        f"{folder.name}, best unit": best_by(CrossEncoder(folder=folder)) for folder in arguments.reader
+    }
+    if arguments.llm:
+        systems[arguments.llm] = picked_by(arguments.llm)
+    with Lines(arguments.out / ROWS, KEY) as lines:
+        for name, cases in groupby(_cases(arguments.data, arguments.only), key=lambda one: one[0]):
+            every = [case for _, case in cases]
+            for system, ask in systems.items():
+                wanted = _few(every, arguments.llm_questions) if system == arguments.llm else every
+                if system == arguments.llm and name not in WITH_MODEL:
+                    continue
+                for case in wanted:
+                    if (name, system, case.name) not in lines:
+                        lines.append({"field": name, "system": system, "id": case.name} | scored(case, ask))
+                scripts.say(len(wanted), len(wanted), f"{name}: {system}")
+            print(page([row for row in lines.rows() if row["field"] == name]), flush=True)
+        rows = lines.rows()
+    if arguments.publish:
+        scripts.write(HERE / ROWS, rows)
+        (HERE / PAGE).write_text(page(rows), "utf-8")
 
 
 if __name__ == "__main__":
