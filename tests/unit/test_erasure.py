@@ -26,6 +26,8 @@ def window(text, title=""):
         ("When is the spring fair?", "The autumn fair is on 4 October.", True),
         ("How often is the hull of a barge painted?", BARGES, False),
         ("What does a green bucket cost?", "A red bucket costs 4 euros.", True),
+        # a degree that numbers answer, where things are compared
+        ("Which fan is quieter, the Breeze 20 or the Zephyr 30?", "The Breeze 20 is a desk fan.", False),
         # neither what a yes or no answers, nor what is no sentence that a word can be left out of
         ("Does a green bucket cost 4 euros?", "A red bucket costs 4 euros.", False),
         ("green bucket cost", "A red bucket costs 4 euros.", False),

@@ -29,7 +29,8 @@ MOST_GAIN = SHARE * MOST_FALL
 MOST_WORDS = 8
 """Words of a question that are left out, each by itself."""
 _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNORECASE)
-"""Words that ask for a size or an order, and that a number answers."""
+_HIGHER = re.compile(r"\b(?:is|are|was|were)(?: the)? (\w+er)\b", re.IGNORECASE)
+"""Words that ask for a size or an order, and that numbers answer; of things that are compared ("quieter, A or B")."""
 
 
 def shift(question: str, window: Window, reranker: Reranker) -> float:
@@ -50,6 +51,8 @@ def shift(question: str, window: Window, reranker: Reranker) -> float:
     shorter = {match.group().casefold(): _without(question, match) for match in absent}
     rises = {word: float(reranker.scores(left, [text])[0] - whole) for word, left in shorter.items()}
     degrees = {word.casefold() for match in _DEGREE.finditer(question) for word in match.groups("")}
+    if not {"or", "than"}.isdisjoint(words(question)):
+        degrees |= {word.casefold() for word in _HIGHER.findall(question)}
     asks = not ASKING.isdisjoint(words(question))  # what a yes or no answers is often said by its opposite
     against = max((rise for word, rise in rises.items() if asks and word not in degrees), default=0.0)
     if against >= AGAINST:
