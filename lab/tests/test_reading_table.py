@@ -28,7 +28,9 @@ def run():
 def cases(run, tmp_path):
     row = {"id": "1", "question": "how long are parcels kept", "title": "Post", "sentences": SENTENCES}
     (tmp_path / "clapnq").mkdir()
-    (tmp_path / "clapnq" / "answerable.jsonl").write_text(json.dumps(row | {"selected": [[0], [0, 2]]}) + "\n")
+    (tmp_path / "clapnq" / "answerable.jsonl").write_text(
+        json.dumps(row | {"selected": [[0], [0, 2]]}) + "\n"
+    )
     (tmp_path / "clapnq" / "unanswerable.jsonl").write_text(json.dumps(row | {"id": "2"}) + "\n")
     return list(run.FIELDS["clapnq"][1](tmp_path))
 
@@ -73,3 +75,11 @@ def test_what_is_refused_is_counted_by_the_scores_of_questions_without_an_answer
 def test_a_field_whose_files_are_not_there_is_left_out_with_one_sentence(run, tmp_path, capsys):
     assert list(run._cases(tmp_path, ["law"])) == []
     assert "law" in capsys.readouterr().err
+
+
+def test_who_shows_the_same_words_of_another_text_is_right(run):
+    units = [(0, 0, 32), (1, 0, 32), (1, 33, 58)]
+    texts = [SENTENCES[0], " ".join(SENTENCES[:2])]
+    case = run.Case("1", "How long?", ["", ""], texts, units, [""] * 3, [[units[0]]])
+    assert run.scored(case, lambda _: ([units[1]], 1.0))["right"]
+    assert not run.scored(case, lambda _: ([units[2]], 1.0))["right"]
