@@ -63,6 +63,14 @@ def test_another_script_is_found_by_its_words():
     assert [span.row for span in found.spans] == [0] and found.spans[0].probability is None
 
 
+def test_a_misspelt_word_is_read_as_one_of_the_texts_or_of_english():
+    found = equipoise.highlight("How long are parcles kept befor they go back?", TEXTS)
+    assert dict(found.spelling) == {"parcles": "parcels", "befor": "before"}
+    assert "seven days" in found.spans[0].text
+    assert equipoise.highlight("Where does Zork keep the tent bags?", TEXTS, threshold=0).spelling == ()
+    assert equipoise.highlight("Wie lange werden die Parzels aufbewahrt?", TEXTS).spelling == ()
+
+
 def test_a_title_is_read_with_its_text():
     texts = ["It costs 12 euros.", "It costs 40 euros."]
     found = equipoise.highlight("What does the garden chair cost?", texts, titles=["Parasol", "Garden chair"])

@@ -53,7 +53,7 @@ def highlight_files(
             }
             for span in found.spans
         ]
-        print_json({"probability": found.probability, "spans": spans})
+        print_json({"probability": found.probability, "spelling": dict(found.spelling), "spans": spans})
     else:
         console = Terminal()
         for span in found.spans:

@@ -1,6 +1,7 @@
 """Words that a question has and nobody knows, and the word of the corpus or of English that was probably meant."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
@@ -10,7 +11,7 @@ from rapidfuzz.process import cdist
 
 from equipoise.text.function_words import BOTH, FUNCTION_WORDS, UMLAUTS, VERBS
 from equipoise.text.numerals import quantities
-from equipoise.text.tokens import WORD
+from equipoise.text.tokens import WORD, words
 
 SHORTEST = 4
 """Letters of a word that is looked up; shorter ones are near to everything."""
@@ -211,6 +212,20 @@ def chosen(typed: str, words: Iterable[str], times: Callable[[str], float], rank
     here, there = meant(typed, set(words), times), english(typed, ranks)
     right = meant(typed, filter(None, (here, there)), lambda word: float(word == here)) or there
     return "" if quantities(right) else right
+
+
+def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple[Correction, ...]:
+    """The words of an English `text` that neither the `texts` have nor English (in lower case, with their rank), each
+    with the word of these that was probably meant."""
+    if is_foreign(text):
+        return ()
+    times = Counter(word for one in texts for word in words(one))
+    pairs = {typed: right for typed, right in small(text, ranks) if typed not in times}
+    looked_at = [word for word in times if word.isalpha() and len(word) >= SHORTEST]
+    for typed in unknown(text, times.keys() | ranks.keys()):
+        if typed not in pairs:
+            pairs[typed] = chosen(typed, looked_at, times.__getitem__, ranks)
+    return tuple(pair for pair in pairs.items() if pair[1])
 
 
 def english(typed: str, ranks: Mapping[str, int]) -> str:

@@ -10,8 +10,10 @@ import numpy as np
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Query, Span
+from equipoise.corpus.spelling import Correction, by_texts, corrected
 from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
 from equipoise.models.crossencoder import READER
+from equipoise.models.encoder import english_words
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.gathering import checked
 from equipoise.rag.highlighters.by_words import by_words
@@ -39,10 +41,12 @@ class TextSpan:
 @dataclass(frozen=True, slots=True)
 class Highlighted:
     """`spans` in the order of the texts, none where these do not answer. `probability` (0 to 1) is that of an answer in
-    any of them; None where words alone decided."""
+    any of them; None where words alone decided. `spelling` are the words of the question that were read otherwise than
+    they were typed, each with the word that was read."""
 
     spans: tuple[TextSpan, ...]
     probability: float | None = None
+    spelling: tuple[Correction, ...] = ()
 
     def pruned(self, texts: Sequence[str]) -> list[str]:
         """The texts with their spans alone, one a line; "" for one without."""
@@ -75,6 +79,8 @@ def highlight(
         return Highlighted(())
     if script_of(query.text):
         return Highlighted(_quoted(dict.fromkeys(by_words(query.text, given.passages).spans), given))
+    spelling = by_texts(query.text, (*texts, *named), english_words())
+    query = Query(corrected(query.text, spelling))
     highlighter = ReaderHighlighter(READER, calibration(), threshold)
     reading = read_for(query, given.passages, READER)
     picked = highlighter.pick(query, reading)
@@ -84,7 +90,7 @@ def highlight(
         ).probability
         for window in picked.windows
     }
-    return Highlighted(_quoted(alone, given), picked.probability)
+    return Highlighted(_quoted(alone, given), picked.probability, spelling)
 
 
 def _quoted(picked: Mapping[Span, float | None], given: ChunkDocuments) -> tuple[TextSpan, ...]:
