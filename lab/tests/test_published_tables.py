@@ -108,6 +108,11 @@ def test_the_speed_of_search(monkeypatch):
     assert script("speed").table(results) == (BENCHMARKS / "speed" / "table.md").read_text("utf-8")
 
 
+def test_the_table_of_reading():
+    run = script("reading")
+    assert run.page(rows_of("reading/results.jsonl")) == (BENCHMARKS / "reading" / "table.md").read_text("utf-8")
+
+
 SMALL = [("bias", "known_answer", "known_answer.jsonl"), ("qa", "several", "several.json")]
 
 
