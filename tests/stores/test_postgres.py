@@ -113,6 +113,14 @@ def test_many_vectors_are_searched_through_a_graph(store, monkeypatch):
     assert nearest.EXACT_UP_TO == 20_000
 
 
+@pytest.mark.parametrize(
+    ("k", "passages", "candidates"),
+    [(1, 20_001, 40), (50, 20_001, 200), (50, 200_000, 400), (50, 1_000_000, 1000), (500, 30_000, 1000)],
+)
+def test_a_large_graph_is_searched_more_widely(k, passages, candidates):
+    assert searching.breadth(k, passages) == candidates
+
+
 def searched(store, part, vector):
     """Whether a search looks into the graph of each partition; None where there is none."""
     with store.snapshot():

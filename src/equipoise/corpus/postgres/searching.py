@@ -19,8 +19,10 @@ from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import POSTGRES, DocumentScope, bounds
 
 T = TypeVar("T")
-EF_SEARCH, EF_MOST = 4, 1000
+EF_SEARCH, EF_LEAST, EF_MOST = 4, 40, 1000
 """The graph is searched with so many times the passages that are wanted, and at most this (pgvector's bound)."""
+EF_STEP = 500
+"""Or with one for so many passages that there are: the larger a graph, the more a narrow search misses of it."""
 
 
 def index_of(trust: Trust) -> str:
@@ -83,15 +85,21 @@ def nearest(
     """
     if k < 1:
         return []
-    if exact or scope.where is not None or not _is_searched_by_graph(link, scope.trust):
+    size = 0 if exact or scope.where is not None else kept_size(link, scope.trust)[0]
+    if size <= EXACT_UP_TO or not _has_graph(link, scope.trust):
         return exactly_ranked(*_best(link, scope, vector, k), vector, k)
-    return exactly_ranked(*_near(link, scope.trust, vector, k), vector, k)
+    return exactly_ranked(*_near(link, scope.trust, vector, k, breadth(k, size)), vector, k)
 
 
-def _near(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
+def breadth(k: int, passages: int) -> int:
+    """How many candidates a graph of so many passages is searched with for the `k` nearest."""
+    return max(EF_LEAST, min(EF_MOST, max(EF_SEARCH * k, passages // EF_STEP)))
+
+
+def _near(link: Link, trust: Trust, vector: Array, k: int, ef: int) -> tuple[Ids, Array]:
     """Those of the graph. Sorting is off: what the planner knows of all vectors together is not to decide whether the
     graph of one partition is used."""
-    link.execute(f"SET LOCAL hnsw.ef_search = {max(40, min(EF_MOST, EF_SEARCH * k))}".encode())
+    link.execute(f"SET LOCAL hnsw.ef_search = {ef}".encode())
     link.execute("SET LOCAL enable_sort = off")
     ask = f"SELECT passage_id, vector FROM vectors WHERE {within(trust)} ORDER BY vector <#> %s LIMIT %s"
     found = rows.read_vectors(link, ask, (vector, min(k + MORE, EF_MOST)), len(vector))
@@ -131,9 +139,7 @@ def vectors(link: Link, scope: DocumentScope, passage_ids: Sequence[int]) -> tup
     return known, embeddings[[place[passage_id] for passage_id in asked if passage_id in place]]
 
 
-def _is_searched_by_graph(link: Link, trust: Trust) -> bool:
-    """Whether the partition has so many passages, and its graph is there."""
+def _has_graph(link: Link, trust: Trust) -> bool:
+    """Whether the graph of the partition is there."""
     ask = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
-    return kept_size(link, trust)[0] > EXACT_UP_TO and link.execute(ask, (index_of(trust),)).fetchone() == (
-        True,
-    )
+    return link.execute(ask, (index_of(trust),)).fetchone() == (True,)
