@@ -110,7 +110,9 @@ def test_the_speed_of_search(monkeypatch):
 
 def test_the_table_of_reading():
     run = script("reading")
-    assert run.page(rows_of("reading/results.jsonl")) == (BENCHMARKS / "reading" / "table.md").read_text("utf-8")
+    assert run.page(rows_of("reading/results.jsonl")) == (BENCHMARKS / "reading" / "table.md").read_text(
+        "utf-8"
+    )
 
 
 SMALL = [("bias", "known_answer", "known_answer.jsonl"), ("qa", "several", "several.json")]

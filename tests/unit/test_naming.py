@@ -162,4 +162,6 @@ def test_rows_that_answer_alike_are_quoted_together_and_all_where_all_are_asked_
 
 
 def test_rows_whose_first_column_has_no_name_are_of_one_kind():
-    assert left("How often does Plus make backups?", PLANS).endswith("says: / - Backups; Basic: weekly; Plus: daily.")
+    assert left("How often does Plus make backups?", PLANS).endswith(
+        "says: / - Backups; Basic: weekly; Plus: daily."
+    )
