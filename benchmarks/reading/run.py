@@ -25,7 +25,6 @@ import numpy as np
 
 import equipoise
 from equipoise.core.types import ChatOptions, Query
-from equipoise.evaluation.results import Lines
 from equipoise.integrations.chunks import Chunk, as_documents
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag import build
@@ -37,6 +36,7 @@ from equipoise.text.tokens import content_words, words
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimate, Estimator
 from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, interval
+from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.maths.calibration import auc
 
 HERE = Path(__file__).resolve().parent

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 
 from equipoise.apps.known_sources import Known, known_to
+from equipoise.audit.scan.holding import Holding
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.protocols import Encoder
 from equipoise.core.settings import Settings
@@ -27,7 +28,6 @@ from equipoise.corpus.sources.opening import sync_source
 from equipoise.corpus.sources.syncing import claim_of
 from equipoise.corpus.store import Store
 from equipoise.corpus.writing import IndexProgress
-from equipoise.audit.scan.holding import Holding
 
 LOG = logging.getLogger("equipoise")
 POLL_S = 1.0

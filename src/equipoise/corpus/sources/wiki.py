@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -66,7 +67,7 @@ class Wiki(Listed):
                 why = f"more than {self.most:,} pages: raise pages, or narrow the address"
                 self._reasons.setdefault(why, []).append(key)
                 continue
-            original = Original(key, "page.html", lambda key=key: self._html(key), _day(page))
+            original = Original(key, "page.html", partial(self._html, key), _day(page))
             is_open = bool(self.level) and not _is_closed(page, self.level)
             yield Item(key, original, "", int(page.get("length") or 0), _version(page), is_anybodys=is_open)
 
