@@ -30,6 +30,7 @@ ELSEWHERE = {
     "equipoise attack run": "takes minutes: lab/tests/test_cli_attack_run.py",
     "equipoise bench qa --dataset mine.jsonl": "asks models elsewhere: lab/tests/test_qa_cli.py",
     "equipoise index https://": "asks a site: tests/unit/test_sites_cli.py",
+    "equipoise worker": "needs Postgres: tests/stores/test_shared_sources.py",
     "equipoise train": "needs torch and a model of a hub",
     "python scripts/build_crossencoder.py": "its weights are compared when they are built",
     "python benchmarks/reading": "needs the data sets of a checkout",

@@ -89,6 +89,26 @@ def test_what_a_killed_worker_had_is_read_by_another(place, sites):
     assert not known_to(one.memory, one.settings)[0].turn.running
 
 
+def test_the_command_reads_what_is_asked_for_and_ends_when_told(new_place, sites, run, tmp_path):  # noqa: F811
+    place = new_place("postgres")
+    (tmp_path / "config" / "equipoise").mkdir(parents=True)
+    listed = f'[[sources]]\naddress = "{addresses(sites)[0]}"\nallow = ["localhost"]\n'
+    (tmp_path / "config" / "equipoise" / "config.toml").write_text(listed)
+    more = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    program = "from equipoise.apps.cli import program; program()"
+    command = [sys.executable, "-c", program, "worker", "--store", place.address]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT | more) as process:
+        assert "1 source" in process.stderr.readline()
+        with Memory(place) as remembered:
+            remembered.ask(addresses(sites)[0])
+            while remembered.run(addresses(sites)[0]) is None:
+                time.sleep(0.05)
+        process.terminate()
+        assert process.wait(timeout=60) == 0
+    assert len(texts(place)) == PAGES + 1
+    assert run("worker")[0] == 2  # a file
+
+
 def test_a_worker_embeds_what_another_has_read(place, sites):
     class Fails(HashedWords):
         def encode(self, texts):
