@@ -61,7 +61,7 @@ def _entries(text: str) -> list[tuple[int, dict[str, str]]]:
             entry[bare[:2]] = f"{entry.get(bare[:2], '')} {bare[2:]}"
             continue
         name = said[1] if said else name
-        if name and (string := _STRING.search(bare, said.end() if said else 0)):
+        if name and (string := _STRING.match(bare, said.end() if said else 0)):
             plain = _ESCAPED.sub(lambda found: {"n": "\n", "t": " "}.get(found[1], found[1]), string[1])
             entry[name] = entry.get(name, "") + plain
     return entries
