@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 READER ?= .equipoise/reader/model
+# Some tests wait, for processes and databases: one worker more than there are processors.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 # The files of tests that have a mark: to import all others takes longer than some of them.
 with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1)' tests lab/tests)
 
@@ -26,7 +28,7 @@ serve: $(VENV)/.serve
 
 test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python -m pytest -m "not live and not nightly" --ignore tests/architecture --ignore tests/integrations \
-		--ignore tests/web -n auto --dist worksteal
+		--ignore tests/web -n $(WORKERS) --dist worksteal
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py \
