@@ -119,7 +119,7 @@ class TestAsk:
 
     def test_people_see_what_was_taken_out_and_why(self, folder):
         said = ask(folder, "--filter", "mmr")
-        listed = said[said.index("Taken out before reading (") :]
+        listed = said[said.index("Taken out before the answer (") :]
         assert "planted" in listed
         assert "mmr: 0." in listed
         assert "Taken out" not in ask(folder, "--filter", "none")

@@ -46,7 +46,7 @@ def show(
         )
     flagged = result.trace.flagged
     if flagged:
-        console.print(styled(("\nTaken out before reading", "yellow"), f" ({len(flagged)}):"))
+        console.print(styled(("\nTaken out before the answer", "yellow"), f" ({len(flagged)}):"))
     for taken in flagged:
         source, why = one_line(where(taken.passage)), one_line(taken.reason)
         console.paragraph(styled((source, "cyan"), f" {why} (score {taken.score:.2f})"))
@@ -208,6 +208,7 @@ def _place(item: Passage | Highlight) -> str:
     if isinstance(item, Highlight):
         said += f", of {item.date}" if item.date else ""
         said += f", as of {item.read}" if item.read else ""
+        said += f", an older version: {one_line(item.newer)} is newer" if item.newer else ""
     return said
 
 

@@ -66,7 +66,8 @@ class Document:
 
     `pages` holds the offset at which each page begins, empty for formats without pages. `author` is who wrote it, as
     far as the operator tells writers apart: the documents of one author are one source, however many they are.
-    `metadata` is what filters choose documents by (`core.where`).
+    `metadata` is what filters choose documents by (`core.where`). `newer` is the source of a newer version that was
+    found beside it (`rag.versions`); it is not stored.
     """
 
     doc_id: str
@@ -79,6 +80,7 @@ class Document:
     blocks: Sequence[Block] = ()
     author: str = ""
     metadata: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
+    newer: str = ""
 
     @property
     def written_by(self) -> str:

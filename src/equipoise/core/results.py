@@ -307,6 +307,7 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "trust": item.trust.value,
         "spans": [[span.start, span.end] for span in item.chosen],
         "marks": [list(mark) for mark in item.marks or ((0, len(item.text)),)],
+        **({"newer": item.newer} if item.newer else {}),
         **({"date": item.date.isoformat()} if item.date else {}),
         **({"read": item.read.isoformat()} if item.read else {}),
     } | ({"context": item.context} if item.context else {})

@@ -191,7 +191,7 @@ class Highlight:
     them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
     `trust` is its document's: who may have written what is quoted. `date` is the day its document says it is of, `read`
-    the one on which the text was read from a source.
+    the one on which the text was read from a source, `newer` the source of a newer version of its document.
     """
 
     doc_id: str
@@ -210,6 +210,7 @@ class Highlight:
     marks: tuple[tuple[int, int], ...] = ()
     date: datetime.date | None = None
     read: datetime.date | None = None
+    newer: str = ""
 
     @property
     def span(self) -> Span:

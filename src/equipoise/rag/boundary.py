@@ -124,6 +124,7 @@ def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Doc
         marks=tuple(marks),
         date=day(document.metadata, DATE),
         read=day(document.metadata, READ),
+        newer=document.newer,
     )
 
 

@@ -19,6 +19,7 @@ from equipoise.rag.boundary import read_highlights
 from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
+from equipoise.rag.versions import valid
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
 from equipoise.text.spans import SpanPolicy, overlap
@@ -106,10 +107,12 @@ class Gathering(Search):
         journal.spent(proposal.usage)
         with journal.stage("canonicalize"):
             highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
+            highlights, outdated = valid(query.last or query.text, highlights, kept)
         journal.note(
             probability=proposal.probability,
             threshold=proposal.threshold,
             dropped=(*proposal.dropped, *dropped),
+            flagged=(*journal.trace.flagged, *outdated),
         )
         if not highlights:
             return replace(evidence, refused=because(Reason.NOTHING_HIGHLIGHTED))

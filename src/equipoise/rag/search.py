@@ -13,6 +13,7 @@ from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.corpus.pieces import search_text
 from equipoise.rag.journal import Journal
+from equipoise.rag.versions import current
 from equipoise.text.tokens import script_of
 
 RERANKED = 10
@@ -116,14 +117,14 @@ class Search:
         found, and what the filter raises."""
         if isinstance(retrieved, ModelError):
             raise retrieved
-        found = retrieved
+        found, outdated = current(query.last or query.text, retrieved)
         if self.reranker is not None:
             with journal.stage("rerank"):
                 found, query = await asyncio.to_thread(reranked, self.reranker, query, found)
         with journal.stage("filter"):
             filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
         journal.spent(filtered.usage)
-        journal.filtered(filtered.kept, filtered.flagged)
+        journal.filtered(filtered.kept, (*outdated, *filtered.flagged))
         return filtered.kept, query
 
     def _load(self) -> None:

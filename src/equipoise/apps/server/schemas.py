@@ -84,6 +84,7 @@ class Quote(Place):
     marks: list[tuple[int, int]]
     date: str | None = Field(default=None, description="The day its document says it is of, where known.")
     read: str | None = Field(default=None, description="The day on which it was read from a source.")
+    newer: str | None = Field(default=None, description="The source of a newer version of its document.")
 
 
 class OneStatement(BaseModel):

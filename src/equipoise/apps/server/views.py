@@ -107,7 +107,8 @@ def _without_inside(fields: dict[str, Any]) -> dict[str, Any]:
 def _place(number: int, place: dict[str, Any]) -> dict[str, Any]:
     """A passage's number in the index would tell how many are before it."""
     numbered = {"passage_id": number} if "passage_id" in place else {}
-    return place | numbered | {"source": shown_source(place["source"])}
+    newer = {"newer": shown_source(place["newer"])} if place.get("newer") else {}
+    return place | numbered | newer | {"source": shown_source(place["source"])}
 
 
 def _others(fields: dict[str, Any]) -> dict[str, Any]:
@@ -122,5 +123,5 @@ def _statement(fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {
         "author": shown_source(fields["author"]),
         "impersonates": fields["impersonates"] and shown_source(fields["impersonates"]),
-        "highlights": [place | {"source": shown_source(place["source"])} for place in fields["highlights"]],
+        "highlights": [_place(0, place) for place in fields["highlights"]],
     }

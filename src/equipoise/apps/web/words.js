@@ -68,7 +68,8 @@ export const stage = (names) => t(STAGES[names[names.length - 1]] ?? "searching"
 export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
 
 export function place(one) {
-  const dated = (one.date ? `, ${t("of_day", { day: one.date })}` : "") + (one.read ? `, ${t("as_of", { day: one.read })}` : "");
+  const dated = (one.date ? `, ${t("of_day", { day: one.date })}` : "") + (one.read ? `, ${t("as_of", { day: one.read })}` : "")
+    + (one.newer ? `, ${t("older", { name: shownSource(one.newer) })}` : "");
   return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "") + dated;
 }
 

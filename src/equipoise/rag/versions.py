@@ -1,0 +1,184 @@
+"""Versions of one document: where a newer one says a thing anew, what the older one says of it is not read.
+
+Two documents are versions of one where their addresses differ in nothing but a version or a date ("policy-2024.md",
+"v2/rates.csv"), or where they lie in one folder under one title and each says its version; and where most words of the
+shorter one stand in the other, numbers aside: the minutes of two months are no versions. Nobody makes another's
+document old: only documents of one trust are compared, of those that anybody may write only one author's.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+from pathlib import PurePosixPath
+
+from equipoise.core.metadata import DATE, day
+from equipoise.core.types import Candidates, Document, Flag, Highlights, Passage, Trust
+from equipoise.text.shingles import SHORT_SIZE, containment, shingles
+from equipoise.text.tokens import words
+
+VERSION = "version"
+"""The name of a document's version in its metadata."""
+LIKE = 0.5
+"""The share of the shorter text's shingles, words with digits aside, that the other one has, too."""
+READ = 20_000
+"""Characters of a document that are compared."""
+HEAD = 600
+"""Characters in which a document says its version."""
+OLDER = "an older version of"
+_VERSION = r"(?<![^\W_])(?:{})[ ._-]?(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![^\W_])"
+_NAMED = re.compile(_VERSION.format("v|ver|version|rev|revision|fassung"), re.IGNORECASE)
+_SAID = re.compile(_VERSION.format("version|revision|fassung"), re.IGNORECASE)
+_DATED = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.](0[1-9]|1[0-2])(?:[-_.](0[1-9]|[12]\d|3[01]))?)?(?!\d)")
+_NUMBERED = re.compile(r"\S*\d\S*")
+_PAST = frozenset(
+    "previous previously former formerly older oldest earlier changed changes history versions superseded "  # noqa: SIM905
+    "frühere früheren bisher bisherige ältere geändert ancien ancienne précédente anterior anteriores".split()
+)
+"""Words that ask for what is no longer valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """Which version of a document it is, and of which date (a year, with month and day where known); empty: unknown."""
+
+    version: tuple[int, ...]
+    date: tuple[int, ...]
+
+    def is_after(self, other: "Edition") -> bool:
+        """Whether it is known to be the newer one."""
+        if self.version and other.version and self.version != other.version:
+            return self.version > other.version
+        return bool(self.date and other.date) and self.date > other.date
+
+    def is_named(self, question: str) -> bool:
+        """Whether the question names this version, or its year."""
+        versions = {_numbers(found) for found in _NAMED.findall(question)}
+        return self.version in versions or bool(self.date and str(self.date[0]) in words(question))
+
+
+def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Flag, ...]]:
+    """The candidates without passages of an older version whose every sentence those of the newest among them say anew,
+    and a flag for each. Documents of which there is a newer version say so (`Document.newer`). Nothing is left out
+    where the question asks for the past, or names the older version."""
+    newest = of_documents(candidates.documents)
+    if not newest:
+        return candidates, ()
+    told = {key: replace(candidates.documents[key], newer=later.source) for key, later in newest.items()}
+    marked = replace(candidates, documents={**candidates.documents, **told})
+    left = _left(question, marked.documents)
+    rows, flags = [], []
+    for row, passage in enumerate(candidates.passages):
+        later = newest[passage.doc_id] if passage.doc_id in left else None
+        if later is not None and _said_by(later, passage, candidates):
+            flags.append(Flag(passage, f"{OLDER} {later.source}", float(candidates.scores[row])))
+        else:
+            rows.append(row)
+    return (marked.take(rows) if flags else marked), tuple(flags)
+
+
+def valid(question: str, highlights: Highlights, kept: Candidates) -> tuple[Highlights, tuple[Flag, ...]]:
+    """The quotes without those of an older version that a quote of the newest says anew, and a flag for each passage of
+    `kept` that these stand in; as with `current`, which has made the candidates."""
+    left = _left(question, kept.documents)
+    gone = [
+        item
+        for item in highlights.items
+        if item.doc_id in left
+        and any(other.source == item.newer and _alike(item.text, other.text) for other in highlights.items)
+    ]
+    if not gone:
+        return highlights, ()
+    starts = {span for item in gone for span in item.chosen}
+    flags = (
+        Flag(passage, f"{OLDER} {kept.documents[passage.doc_id].newer}", float(score))
+        for passage, score in zip(kept.passages, kept.scores, strict=True)
+        if any(span.doc_id == passage.doc_id and passage.start <= span.start < passage.end for span in starts)
+    )
+    return Highlights(tuple(item for item in highlights.items if item not in gone)), tuple(flags)
+
+
+def _left(question: str, documents: Mapping[str, Document]) -> frozenset[str]:
+    """The documents that say themselves to have a newer version, but for those that the question names or asks for."""
+    if not _PAST.isdisjoint(words(question)):
+        return frozenset()
+    older = (document for document in documents.values() if document.newer)
+    return frozenset(one.doc_id for one in older if not edition(one).is_named(question))
+
+
+def of_documents(documents: Mapping[str, Document]) -> dict[str, Document]:
+    """The newest version of each document that has a newer one among them."""
+    editions = {key: edition(document) for key, document in documents.items()}
+    dated = [key for key, one in editions.items() if one.version or one.date]
+    newest: dict[str, Document] = {}
+    read: dict[str, frozenset[int]] = {}
+    for old, new in permutations(dated, 2):
+        if editions[new].is_after(editions[old]) and _is_named_alike(documents[old], documents[new]):
+            for key in {old, new} - read.keys():
+                read[key] = _shingles(documents[key].text[:READ])
+            if not _is_like(read[old], read[new]):
+                continue
+            known = newest.get(old)
+            if known is None or editions[new].is_after(editions[known.doc_id]):
+                newest[old] = documents[new]
+    return newest
+
+
+def edition(document: Document) -> Edition:
+    """What its address says, else its metadata, else its beginning."""
+    found = _NAMED.search(document.source)
+    said = found[1] if found else str(document.metadata.get(VERSION, ""))
+    if not said and (found := _SAID.search(document.text[:HEAD])):
+        said = found[1]
+    if dated := _DATED.search(document.source):
+        return Edition(_numbers(said), tuple(int(part) for part in dated.groups() if part))
+    of = day(document.metadata, DATE)
+    return Edition(_numbers(said), (of.year, of.month, of.day) if of else ())
+
+
+def _numbers(said: str) -> tuple[int, ...]:
+    """ "2.1" as (2, 1); empty for what is no version."""
+    parts = said.strip().removeprefix("v").split(".")
+    return tuple(map(int, parts)) if all(part.isascii() and part.isdigit() for part in parts) else ()
+
+
+def _is_named_alike(first: Document, second: Document) -> bool:
+    """Whether both may be versions of one document: by whom, where, and called what."""
+    if (first.trust, first.author) != (second.trust, second.author):
+        return False
+    if first.trust is not Trust.TRUSTED and not first.author:
+        return False
+    if _address(first) == _address(second):
+        return True
+    titled = first.title == second.title != "" and _folder(first) == _folder(second)
+    return titled and all(_SAID.search(one.text[:HEAD]) for one in (first, second))
+
+
+def _address(document: Document) -> tuple[str, ...]:
+    return tuple(words(_DATED.sub(" ", _NAMED.sub(" ", document.source))))
+
+
+def _folder(document: Document) -> PurePosixPath:
+    return PurePosixPath(document.source).parent
+
+
+def _said_by(later: Document, passage: Passage, candidates: Candidates) -> bool:
+    """Whether passages of the newer version among the candidates have a like sentence for each of this one's."""
+    said = frozenset(
+        one for other in candidates.passages if other.doc_id == later.doc_id for one in _shingles(other.text)
+    )
+    sentences = passage.sentences or ((0, len(passage.text)),)
+    return all(containment(_shingles(passage.text[start:end]), said) >= LIKE for start, end in sentences)
+
+
+def _alike(first: str, second: str) -> bool:
+    return _is_like(_shingles(first), _shingles(second))
+
+
+def _is_like(first: frozenset[int], second: frozenset[int]) -> bool:
+    shorter, longer = sorted((first, second), key=len)
+    return containment(shorter, longer) >= LIKE
+
+
+def _shingles(text: str) -> frozenset[int]:
+    return shingles(_NUMBERED.sub(" ", text), SHORT_SIZE)
