@@ -160,11 +160,8 @@ def test_files_that_are_not_read_are_named_in_one_line(command, corpus, run):
         "heic",
         "mkv",
         "mp3",
-        "odp",
         "pages",
         "png",
-        "ppt",
-        "xls",
         "zip",
     ]
     (corpus / "mixed").mkdir()
@@ -174,6 +171,6 @@ def test_files_that_are_not_read_are_named_in_one_line(command, corpus, run):
     for number in range(30):
         (corpus / "mixed" / f"z{number:02}.png").write_text("x", "utf-8")
     (line,) = [line for line in run(*command)[2].splitlines() if line.startswith("skipped:")]
-    assert line.startswith("skipped: 43 of a type that is not read: mixed/file.7z, ")
-    assert line.endswith(", and 23 more (23 .png)")
+    assert line.startswith("skipped: 40 of a type that is not read: mixed/file.7z, ")
+    assert line.endswith(", and 20 more (20 .png)")
     assert all(f"file.{kind}" in line for kind in kinds)

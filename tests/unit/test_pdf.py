@@ -144,6 +144,10 @@ def test_struck_text_is_left_out_and_underlined_text_is_not():
     end = said(520, "A deposit of ")
     end = said(520, "40 euros", at=end, above=2.6)
     said(520, " 55 euros is due.", at=end)
+    end = said(510, "Bring it back. ")
+    half = said(510, "Cash ", at=end)
+    half = said(510, "only.", at=half)
+    canvas.line(end, 512.6, half, 512.6)  # one stroke through two pieces of text
     said(500, "Pay at the counter.", above=-1.5)
     said(
         480, "North of this line.", above=2.6, longer=200
@@ -152,9 +156,9 @@ def test_struck_text_is_left_out_and_underlined_text_is_not():
     document = document_of("a.pdf", buffer.getvalue())
     assert (
         " ".join(document.text.split())
-        == "A deposit of 55 euros is due. Pay at the counter. North of this line."
+        == "A deposit of 55 euros is due. Bring it back. Pay at the counter. North of this line."
     )
-    assert document.hidden == len("Adogcosts9euros.40euros")
+    assert document.hidden == len("Adogcosts9euros.40eurosCashonly.")
 
 
 def test_nothing_is_printed(capfd):

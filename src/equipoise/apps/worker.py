@@ -17,7 +17,10 @@ app = group()
 
 @app.command()
 def worker(store: StoreOption = None) -> None:
-    """Read sources when their turn comes, and make vectors, beside other workers. Ctrl-C ends it."""
+    """Keep an index in Postgres fresh, beside any number of other workers.
+
+    Sources are read when their turn comes, and vectors made. Ctrl-C ends it.
+    """
     from equipoise.apps import fresh  # noqa: PLC0415 - HTTP client and scanner, for this command alone
     from equipoise.corpus.sources.memory import Memory  # noqa: PLC0415
 

@@ -26,7 +26,7 @@ GAP = "\n\n…\n\n"
 """What stands in a quote for text that was left out of its middle."""
 
 _FEW_WORDS, _TITLE_WORDS = 8, 14
-_SECTION_WORDS = 15  # of an item, in the mean
+_LONG = 15  # words of an item, in the mean
 _TITLES = 3  # lead-ins and titles that follow each other
 _DEEP = 9  # lists within each other
 _FAR = 200  # blocks that are looked at on either side
@@ -301,7 +301,8 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
 def _siblings(document: Document, row: int) -> Iterator[int]:
     """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
     heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so do a sentence
-    of a list without a lead-in and the parts of a list of more than LIST words, which is a text."""
+    of a list without a lead-in, a long one of a list that cannot be shown whole, and the parts of a list of more than
+    LIST words, which is a text."""
     text = _text(document, document.blocks[row])
     bare = text[_marker_end(text) :]
     step = _STEP.match(text) is not None
@@ -312,19 +313,19 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     if not step and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
     others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
-    if intro < 0 and _are_sections(document, (row, *others)):
+    items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
+    long = _words(document, ((item.start, item.end) for item in items)) > _LONG * len(items)
+    if intro < 0 and long and _are_sections(document, items):
         return
-    if _words(document, (piece for at in others for piece in _pieces(document, at))) <= LIST:
+    fits = LONGEST if long and is_closed(bare) else LIST
+    if _words(document, (piece for at in others for piece in _pieces(document, at))) <= fits:
         yield from others
 
 
-def _are_sections(document: Document, rows: Sequence[int]) -> bool:
-    """Whether numbered items are sections of a text rather than steps ("2. Water. The pump broke ..."): they are long,
-    and most of them begin with a title."""
-    items = [document.blocks[at] for at in rows if document.blocks[at].kind is BlockKind.ITEM]
-    titled = sum(_TITLED.match(_text(document, item)) is not None for item in items)
-    long = _words(document, ((item.start, item.end) for item in items)) > _SECTION_WORDS * len(items)
-    return long and 2 * titled > len(items)
+def _are_sections(document: Document, items: Sequence[Block]) -> bool:
+    """Whether long numbered items are sections of a text rather than steps ("2. Water. The pump broke ..."): most of
+    them begin with a title."""
+    return 2 * sum(_TITLED.match(_text(document, item)) is not None for item in items) > len(items)
 
 
 def _run(document: Document, row: int, step: int) -> Iterator[int]:

@@ -45,7 +45,6 @@ OLD = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".odp": ".pptx"}
 """Kinds that `corpus.converting` makes others of before they are read."""
 
 LOADERS = {
-    **dict.fromkeys(OLD, "loaded:load_old"),
     ".md": "plain:load_markdown",
     ".markdown": "plain:load_markdown",
     ".org": "plain:load_org",
@@ -86,6 +85,7 @@ LOADERS = {
     ".ndjson": "jsonl:load_jsonl",
     ".json": "json:load_json",
     **dict.fromkeys(SOURCES, "source:load_source"),
+    **dict.fromkeys(OLD, "loaded:load_old"),
 }
 """By suffix, the module beside this one and its function, imported for the first file of the type."""
 

@@ -3,8 +3,9 @@
 import ctypes
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
@@ -109,15 +110,13 @@ class _Glyphs:
 
     def lines(self, count: int) -> Iterator[list[TextRun]]:
         """The runs of every line. Counts what is hidden and invisible."""
-        runs: list[TextRun] = []
-        for stretch in self._stretches(count):
+        runs: list[tuple[int, TextRun]] = []
+        for stretch in chain(self._stretches(count), [None]):
             if stretch is not None:
-                runs += self._run(stretch)
+                runs += ((stretch.first, run) for run in self._run(stretch))
             elif runs:
-                yield runs
+                yield self._unstruck(runs)
                 runs = []
-        if runs:
-            yield runs
         self.page.hidden += len(self.page.visibility.hidden - self.met)  # pdfium leaves out what has no width
 
     def _stretches(self, count: int) -> Iterator[_Stretch | None]:
@@ -160,26 +159,32 @@ class _Glyphs:
         type_ = self._type(stretch)
         left, base, _ = self._place(stretch.first)
         right = self._place(stretch.last)[2]
-        text = self._unstruck(text, stretch.first, (left, base, right), type_.size)
         rows = range(stretch.first, stretch.first + len(text)) if type_.mono else range(0)
         places = tuple(self.turned(*self._origin(row))[0] for row in rows)
         return [TextRun(text, left, right, base, type_, places)]
 
-    def _unstruck(self, text: str, first: int, place: tuple[float, float, float], size: float) -> str:
-        """The text with a space for every letter that a stroke of its own goes through."""
-        left, base, right = place
-        low, high = (base + share * size for share in _THROUGH)
-        near = self.strokes[bisect_left(self.strokes, (low,)) : bisect_right(self.strokes, (high,))]
-        across = [(start, end) for _, start, end in near if left - size < start and end < right + size]
-        if not across:
-            return text
+    def _unstruck(self, runs: Sequence[tuple[int, TextRun]]) -> list[TextRun]:
+        """The runs of a line, each with the row of its first letter, with a space for every letter that a stroke goes
+        through which is no longer than the line."""
+        left, right = min(run.left for _, run in runs), max(run.right for _, run in runs)
+        kept = []
+        for first, run in runs:
+            size = run.type.size
+            low, high = (run.base + share * size for share in _THROUGH)
+            near = self.strokes[bisect_left(self.strokes, (low,)) : bisect_right(self.strokes, (high,))]
+            across = [(start, end) for _, start, end in near if left - size < start and end < right + size]
+            text = self._outside(across, run.text, first) if across else run.text
+            self.page.hidden += filled(run.text) - filled(text)
+            kept.append(run._replace(text=text))
+        return kept
+
+    def _outside(self, across: Sequence[tuple[float, float]], text: str, first: int) -> str:
+        """The text with a space for every letter that one of the strokes goes through."""
         places = (self.turned(*self._origin(row))[0] for row in range(first, first + len(text)))
-        kept = "".join(
+        return "".join(
             " " if any(start - 1 < at < end - 1 for start, end in across) else letter
             for letter, at in zip(text, places, strict=True)
         )
-        self.page.hidden += filled(text) - filled(kept)
-        return kept
 
     def _inside(self, stretch: _Stretch) -> str:
         """The text with a space for every letter outside the page."""

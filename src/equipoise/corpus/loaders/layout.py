@@ -136,8 +136,8 @@ def _goes_on(part: LayoutPart, line: PageLine, edge: float, known: Usual) -> boo
     step = before.base - line.base
     if before.page != line.page or step < -line.size / 2:
         return _goes_over(part, line)
-    if _describes(part, line, step, known):
-        part.kind = BlockKind.PARAGRAPH
+    if kind := _led(part, line, step, known):
+        part.kind = kind
         return True
     code = part.kind is BlockKind.CODE
     if code or not _alike(before.size, line.size):
@@ -153,6 +153,15 @@ def _goes_on(part: LayoutPart, line: PageLine, edge: float, known: Usual) -> boo
 def _is_cut(text: str) -> bool:
     """True where a word is cut at the end of `text`."""
     return text[-1:] in set("-\u00ad\u2010") and text[-2:-1].isalpha()
+
+
+def _led(part: LayoutPart, line: PageLine, step: float, known: Usual) -> BlockKind | None:
+    """What a part is that a line belongs to in any case: the description of a term, or an item of which all that stood
+    beside its mark is struck."""
+    mark = part.last
+    if ITEM.fullmatch(f"{mark.text.strip()} ") and line.left > mark.left + _INDENT * line.size:
+        return BlockKind.ITEM
+    return BlockKind.PARAGRAPH if _describes(part, line, step, known) else None
 
 
 def _describes(part: LayoutPart, line: PageLine, step: float, known: Usual) -> bool:
