@@ -6,7 +6,7 @@ from equipoise.apps.server import routes_sources
 from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Trust
 from equipoise.corpus.sources import memory
-from equipoise.corpus.sources.memory import Memory, Turn
+from equipoise.corpus.sources.memory import Memory, SourceTurn
 from serving import wait_until
 from site_server import serving
 
@@ -68,7 +68,7 @@ def test_what_was_in_work_when_a_server_died_is_read_again(serve, site, opened):
     service = opened(settings=listed(site))
     one = routes_sources.known(service.settings)[0]
     with Memory(service.settings.store.path) as remembered:
-        remembered.turn(one.address, Turn(running=True, tries=1, said="far"))
+        remembered.turn(one.address, SourceTurn(running=True, tries=1, said="far"))
     service.close()
     served = serve(settings=listed(site))
     assert read(served)["pages"] == 1

@@ -156,7 +156,7 @@ def test_a_machine_that_is_gone_is_found_out(place):
 
 def test_what_failed_rests_longer_each_time(monkeypatch):
     monkeypatch.setattr(memory, "RETRY_S", 1.0)
-    assert not memory.Turn().is_resting(0)
-    assert [memory.Turn(tried=100, tries=n).is_resting(103) for n in (1, 2, 3)] == [False, True, True]
-    died = [memory.Turn(tried=100, tries=n, running=True).is_resting(100) for n in (1, 2, 3)]
+    assert not memory.SourceTurn().is_resting(0)
+    assert [memory.SourceTurn(tried=100, tries=n).is_resting(103) for n in (1, 2, 3)] == [False, True, True]
+    died = [memory.SourceTurn(tried=100, tries=n, running=True).is_resting(100) for n in (1, 2, 3)]
     assert died == [False, False, True]

@@ -23,7 +23,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.settings import Settings
 from equipoise.corpus import vectors
 from equipoise.corpus.embedding import AT_A_TIME
-from equipoise.corpus.sources.memory import Memory, Turn
+from equipoise.corpus.sources.memory import Memory, SourceTurn
 from equipoise.corpus.sources.opening import sync_source
 from equipoise.corpus.sources.syncing import claim_of
 from equipoise.corpus.store import Store
@@ -89,7 +89,7 @@ class Turns:
 
     def _read(self, store: Store, one: Known) -> None:
         """Read a claimed source."""
-        begun = Turn(running=True, tried=time.time(), tries=one.turn.tries + 1, said=_me())
+        begun = SourceTurn(running=True, tried=time.time(), tries=one.turn.tries + 1, said=_me())
         self.memory.turn(one.address, begun)
         holding = Holding() if self.settings.trust.hold == "always" else None
         try:

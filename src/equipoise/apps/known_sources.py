@@ -9,7 +9,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.source_settings import SourceSettings
 from equipoise.corpus.naming import document_id
 from equipoise.corpus.sources.addresses import root
-from equipoise.corpus.sources.memory import Memory, Run, Turn
+from equipoise.corpus.sources.memory import Memory, Run, SourceTurn
 from equipoise.corpus.sources.opening import remembered
 from equipoise.corpus.sources.source import COMMENTS
 
@@ -25,7 +25,7 @@ class Known:
     chosen: SourceSettings
     run: Run | None
     is_listed: bool
-    turn: Turn
+    turn: SourceTurn
 
     @property
     def source_id(self) -> str:
@@ -75,13 +75,13 @@ def known_to(memory: Memory, chosen: Settings) -> list[Known]:
     before = {address: (run, how) for address, run, how in remembered(memory)}
     turns = memory.turns()
     listed = [
-        Known(address, one, before.get(address, (None, None))[0], True, turns.get(address, Turn()))
+        Known(address, one, before.get(address, (None, None))[0], True, turns.get(address, SourceTurn()))
         for one in chosen.sources.listed
         for address in (root(one.address),)
     ]
     there = {one.address for one in listed}
     return listed + [
-        Known(address, how, run, False, turns.get(address, Turn()))
+        Known(address, how, run, False, turns.get(address, SourceTurn()))
         for address, (run, how) in before.items()
         if address not in there and how is not None and run.how
     ]

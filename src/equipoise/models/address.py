@@ -14,7 +14,7 @@ _CHARACTERS = re.compile(r"[!#-;=?-\[\]_a-z~]*\Z")  # those of a URL (RFC 3986)
 _LOOKS = "must look like https://host/v1: correct model.base_url, OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT"
 
 
-class Address(NamedTuple):
+class Endpoint(NamedTuple):
     """`url` is what is connected to; `shown` has no user, password, query or fragment; `password` may be ""."""
 
     url: str
@@ -22,7 +22,7 @@ class Address(NamedTuple):
     password: str
 
 
-def address(url: str) -> Address:
+def address(url: str) -> Endpoint:
     """`url` as an address. Raises SettingsError, without repeating it, unless it is http(s) with a usable host.
 
     A host in other letters than ASCII becomes its ASCII form.
@@ -46,7 +46,7 @@ def address(url: str) -> Address:
     ):
         raise unusable()
     place = f"{host}{f':{port}' if port is not None else ''}{path}"
-    return Address(
+    return Endpoint(
         f"{parts.scheme}://{user}{at}{place}{query}", f"{parts.scheme}://{place}", user.partition(":")[2]
     )
 

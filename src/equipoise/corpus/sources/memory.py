@@ -62,7 +62,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SourceTurn:
     """Whether a source was asked for, is being read, when that was begun last, how often since it last went well, and
     how far it is, by whom."""
 
@@ -160,15 +160,15 @@ class Memory:
         if self._shared:
             self._all(_KEEP_RUN, source, json.dumps(asdict(replace(run, settings=""))))
 
-    def turns(self) -> dict[str, Turn]:
+    def turns(self) -> dict[str, SourceTurn]:
         """Of every source that was ever asked for, or read by a server or worker."""
         rows = self._all("SELECT source, asked, running, tried, tries, said FROM turns")
         return {
-            source: Turn(bool(asked), bool(running), tried, tries, said)
+            source: SourceTurn(bool(asked), bool(running), tried, tries, said)
             for source, asked, running, tried, tries, said in rows
         }
 
-    def turn(self, source: str, turn: Turn) -> None:
+    def turn(self, source: str, turn: SourceTurn) -> None:
         """Remember whose turn it is."""
         self._all(
             "INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source) DO UPDATE SET asked = excluded.asked,"
