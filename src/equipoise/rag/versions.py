@@ -30,7 +30,7 @@ _VERSION = r"(?<![^\W_])(?:{})[ ._-]?(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![^\W_])
 _NAMED = re.compile(_VERSION.format("v|ver|version|rev|revision|fassung"), re.IGNORECASE)
 _SAID = re.compile(_VERSION.format("version|revision|fassung"), re.IGNORECASE)
 _DATED = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-_.](0[1-9]|1[0-2])(?:[-_.](0[1-9]|[12]\d|3[01]))?)?(?!\d)")
-_NUMBERED = re.compile(r"\S*\d\S*")
+_DIGIT = re.compile(r"\d")
 _PAST = frozenset(
     "previous previously former formerly older oldest earlier changed changes history versions superseded "  # noqa: SIM905
     "frühere früheren bisher bisherige ältere geändert ancien ancienne précédente anterior anteriores".split()
@@ -181,4 +181,5 @@ def _is_like(first: frozenset[int], second: frozenset[int]) -> bool:
 
 
 def _shingles(text: str) -> frozenset[int]:
-    return shingles(_NUMBERED.sub(" ", text), SHORT_SIZE)
+    """Those of the words without a digit."""
+    return shingles(" ".join(word for word in text.split() if not _DIGIT.search(word)), SHORT_SIZE)
