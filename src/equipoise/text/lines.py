@@ -22,7 +22,8 @@ _ROUND = re.compile(r"\s*+o\s++\S")
 _NOTE = re.compile(r"\[\^[^\[\]\s]++\]:\s|\[fn:\w++\]\s")
 _QUOTE = re.compile(r"(?:\s{0,3}+>(?!>>))++[ \t]?+")
 _CLOSERS = "'\"”’)]*_"
-_LEADER = re.compile(r"(?:\.\s?){4}")
+_DOTS = 4
+_LEADER = re.compile(rf"(?:\.\s?){{{_DOTS}}}")
 _RULES = frozenset("=-~*_^\"'#+`:.")
 _SHORT_RULES = frozenset("=-~")
 NAMED_CELL = re.compile(r"[^:]{1,150}: ")
@@ -54,9 +55,10 @@ def lines(text: str) -> Iterator[Line]:
     for match in _LINE.finditer(text):
         raw = match.group()
         if raw:
-            start = match.start() + len(raw) - len(raw.lstrip())
-            end = start + len(raw.strip())
-            marks = _QUOTE.match(raw)
+            bare = raw.lstrip()
+            start = match.end() - len(bare)
+            end = start + len(bare.rstrip())
+            marks = _QUOTE.match(raw) if bare.startswith(">") else None
             words = raw[marks.end() :] if marks else raw
             before = words[: len(words) - len(words.lstrip())]
             shown = " " * marks.end() + words if marks else raw
@@ -142,7 +144,7 @@ def is_closed(line: str) -> bool:
 
 def is_contents(bare: str) -> bool:
     """True for a line of a table of contents with its leader: dots, then a page number."""
-    leader = _LEADER.search(bare)
+    leader = _LEADER.search(bare) if bare.count(".") >= _DOTS else None
     page = bare[leader.end() :].strip(" .\t") if leader else ""
     return page.isdecimal() or (0 < len(page) <= _ROMAN and not page.strip("ivxlc"))
 
@@ -157,11 +159,11 @@ def is_prose(bare: str) -> bool:
     """True where most of a line are words: at least six of letters, and few marks of code."""
     words = bare.split()
     plain = sum(word.strip(".,;:!?()\"'“”‘’`*-—").isalpha() for word in words)
-    marks = sum(c in _CODE_MARKS for c in bare)
+    marks = sum(map(bare.count, _CODE_MARKS))
     return plain >= _PROSE_WORDS and 3 * plain >= 2 * len(words) and 20 * marks <= len(bare)
 
 
 def looks_like_code(bare: str) -> bool:
     """True where a line holds marks of code, does not end like a sentence and does not read as prose."""
-    marked = any(c in _CODE_MARKS for c in bare) or "()" in bare or "--" in bare
+    marked = not _CODE_MARKS.isdisjoint(bare) or "()" in bare or "--" in bare
     return marked and not bare.endswith(".") and not is_prose(bare)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
@@ -59,7 +59,8 @@ def decoded(path: Path, data: bytes) -> str:
         raise UnreadableFile(str(path), reason) from error
     if guess is None and b"\0" in data:
         raise UnreadableFile(str(path), "this is not text: it holds zero bytes; save it as UTF-8 text")
-    text = _OVERSTRUCK.sub("", guess.text) if guess else ""
+    text = guess.text if guess else ""
+    text = _OVERSTRUCK.sub("", text) if "\b" in text or "\x1b" in text else text
     odd = 0 if guess is None or guess.told else len(_CONTROL.findall(text))
     if guess is None or odd > _MOST_CONTROLS * len(text):
         raise UnreadableFile(
@@ -84,16 +85,16 @@ def clean(text: str) -> str:
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
-    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
+    text = _CONTROL.sub(" ", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def with_lines(raw: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """`blocks` of the text `clean(raw)`, each with the line of the file that it begins on.
+def with_lines(raw: str, text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """`blocks` of the text, each with the line of the file that it begins on; its lines are those of `clean(raw)`.
 
     `clean` makes two line ends of a form feed, which is none in the file.
     """
     pages = raw.replace("\r\n", "\n").replace("\r", "\n").split("\f")
-    text = clean(raw)
     ends = [len(page) + 2 for page in pages]
     placed: list[Block] = []
     place, line, page, border = 0, 1, 0, ends[0]
@@ -103,7 +104,9 @@ def with_lines(raw: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
         while border <= place and page + 1 < len(ends):
             page, line = page + 1, line - 2
             border += ends[page]
-        placed.append(replace(block, line=line))
+        placed.append(
+            Block(block.kind, block.start, block.end, block.level, block.intro, line, block.under)
+        )
     return tuple(placed)
 
 

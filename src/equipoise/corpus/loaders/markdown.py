@@ -19,6 +19,7 @@ _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
 _STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?:\n(?=[^\s])[^~\n]*+){0,3}+(?<=\S)~~(?!~)")
 _MARK = re.compile(r"\\.|`++|(?<!~)~~(?!~)|<(?:!--|(?=[a-zA-Z]))", re.DOTALL)
+_MAY_HIDE = re.compile(r"[`~<\[]")
 _NAME = re.compile(r"<([a-zA-Z][-\w]*+)")
 _ATTRIBUTE = re.compile(
     r"""[\s/]++([a-zA-Z_:@][-\w.:@]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+"""
@@ -79,7 +80,7 @@ class _Scan:
                 in_list = _ITEM.match(line) is not None or (
                     in_list and (deep or line[0] == " " or not after_blank)
                 )
-                if not in_code:
+                if not in_code and _MAY_HIDE.search(line):
                     for start, stop in self._in_line(place, end, starts_block=after_blank):
                         yield start, stop
                         end = max(end, stop)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -162,5 +161,5 @@ def _rebuilt(
         kind = BlockKind.ASIDE if at in heads else block.kind
         intro = -1 if at in said and at not in heads else rows.get(block.intro, -1)
         rows[at] = len(made)
-        made.append(replace(block, kind=kind, start=start, end=length, intro=intro))
+        made.append(Block(kind, start, length, block.level, intro, block.line, block.under))
     return "".join([*pieces, text[end:]]), tuple(made)

@@ -75,12 +75,14 @@ def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
     raw = decoded(path, data)
     if path.suffix.lower() != ".rst":
         return [_document(raw, clean(raw), path.stem, 0)]
-    raw = _RST_PLACE.sub(
-        lambda found: placed(
-            found[2], found.string[max(found.start() - 1, 0) : found.start()], _PLACES[found[1]]
-        ),
-        with_bars(raw),
-    )
+    raw = with_bars(raw)
+    if ":su" in raw:
+        raw = _RST_PLACE.sub(
+            lambda found: placed(
+                found[2], found.string[max(found.start() - 1, 0) : found.start()], _PLACES[found[1]]
+            ),
+            raw,
+        )
     text = clean(raw)
     text, hidden = _without(text, rst_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
@@ -88,7 +90,7 @@ def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _document(raw: str, text: str, title: str, hidden: int, *, has_tables: bool = False) -> LoadedDocument:
-    found = with_lines(raw, blocks(text))
+    found = with_lines(raw, text, blocks(text))
     text, found = marked.named(text, found) if has_tables else (text, found)
     return LoadedDocument(text, title, hidden=hidden, blocks=found)
 

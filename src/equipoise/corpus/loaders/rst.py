@@ -28,20 +28,20 @@ def rst_hidden(text: str) -> list[tuple[int, int]]:
     before = ""
     for line in text.split("\n"):
         end = place + len(line)
+        bare = line.strip()
         indent = _indent(line)
-        if not line.strip():
-            comment = -1 if before.strip() == ".." else comment
+        if not bare:
+            comment = -1 if before == ".." else comment
         elif 0 <= comment < indent:
             comments.append((place, end))
         elif not 0 <= literal < indent:
-            starts = not before.strip() or before.lstrip().startswith("..")
+            starts = bare.startswith("..") and (not before or before.startswith(".."))
             comment = indent if starts and _is_comment(line) else -1
-            literal = indent if _opens_literal(line) else -1
+            literal = indent if comment < 0 and "::" in bare and _opens_literal(line) else -1
             if comment >= 0:
                 comments.append((place, end))
-                literal = -1
         place = end + 1
-        before = line
+        before = bare
     return comments
 
 
@@ -70,11 +70,12 @@ def with_bars(text: str) -> str:
     lines = text.split("\n")
     at = 0
     while at < len(lines):
-        if _opens_literal(lines[at]):
+        line = lines[at]
+        if "::" in line and _opens_literal(line):
             at = _end_of_block(lines, at)
-        elif _BORDER.fullmatch(lines[at]):
+        elif "=" in line and _BORDER.fullmatch(line):
             at = _simple(lines, at)
-        elif directive := _DIRECTIVE.fullmatch(lines[at]):
+        elif "::" in line and (directive := _DIRECTIVE.fullmatch(line)):
             at = _listed(lines, at, directive)
         else:
             at += 1
