@@ -35,6 +35,8 @@ class BlockKind(StrEnum):
     ROW = "row"
     ASIDE = "aside"
 
+    __hash__ = str.__hash__  # that of enums is not built in: sets of kinds are asked for every block
+
 
 DEEPEST = 99
 """The highest level of a block."""

@@ -16,7 +16,7 @@ _DIRECTIVE = re.compile(
 )
 _FENCE = re.compile(r"(?:-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|\|={3,}|--|`{3,}[\w-]*+)[ \t]*+\Z")
 _STRUCK = re.compile(r"\[\.?line-through\](?:#[^#\n]++#|\*[^*\n]++\*)")
-_CODE = "-.+`"  # what fences of code begin with
+_CODE = frozenset("-.+`")  # what fences of code begin with
 _DEEPEST = 8
 
 
@@ -58,18 +58,21 @@ class _Reading:
         kept: list[str] = []
         for number, line in enumerate(self._lines, 1):
             self._number = number
-            if self._is_comment(line):
+            if (line.startswith("//") or self._fence.startswith("//")) and self._is_comment(line):
                 self.hidden += len(one_line(line))
                 kept.append(" " * len(line))
                 self._end()
             else:
-                shown = _STRUCK.sub(lambda struck: " " * len(struck.group()), line)
-                self.hidden += sum(len(one_line(struck)) for struck in _STRUCK.findall(line))
-                kept.append(shown)
-                self._take(shown)
+                kept.append(self._unstruck(line) if "line-through" in line else line)
+                self._take(kept[-1])
             self._place += len(line) + 1
         self._end()
         return "\n".join(kept)
+
+    def _unstruck(self, line: str) -> str:
+        """The line with spaces in place of what is crossed out."""
+        self.hidden += sum(len(one_line(struck)) for struck in _STRUCK.findall(line))
+        return _STRUCK.sub(lambda struck: " " * len(struck.group()), line)
 
     def _is_comment(self, line: str) -> bool:
         bare = line.rstrip()
@@ -83,7 +86,7 @@ class _Reading:
 
     def _take(self, line: str) -> None:
         bare = line.rstrip()
-        if not bare and self._fence[:1] not in set(_CODE):
+        if not bare and self._fence[:1] not in _CODE:
             self._end()
         elif self._fence and bare == self._fence:
             self._end()
@@ -93,6 +96,8 @@ class _Reading:
             self._take_row(line)
         elif self._fence:
             self._go_on(BlockKind.CODE, line, intro=self._intro)
+        elif line[0].isalpha() and "::" not in line:
+            self._run_on(line)
         elif _FENCE.match(line) and (self._current is None or self._current.kind is not BlockKind.CODE):
             self._open_fence(line, bare)
         else:
@@ -100,7 +105,7 @@ class _Reading:
 
     def _open_fence(self, line: str, bare: str) -> None:
         self._end()
-        is_block = bare != "--" and bare[0] in set(_CODE) | {"|"}
+        is_block = bare != "--" and bare[0] in _CODE | {"|"}
         self._fence = ("```" if bare[0] == "`" else bare) if is_block else ""
         self._single(BlockKind.ASIDE, line)
 
@@ -123,7 +128,12 @@ class _Reading:
         elif self._current is None and line.startswith(".") and not line.startswith(".."):
             self._single(BlockKind.PARAGRAPH, line)
             self._intro = len(self.blocks) - 1
-        elif self._current is None and self._term >= 0:
+        else:
+            self._run_on(line)
+
+    def _run_on(self, line: str) -> None:
+        """A line without marks: of what is being read, the text of a term, or a paragraph."""
+        if self._current is None and self._term >= 0:
             self._go_on(BlockKind.ITEM, line, intro=self._term, level=1)
             self._term = -1
         else:
@@ -149,12 +159,13 @@ class _Reading:
 
     def _take_row(self, line: str) -> None:
         """A table row is a line with several cells, or lines up to a blank one; the first is a header if alone."""
-        if self._current is not None and (line.count("|") > 1 or self._current.level > 1):
+        bars = line.count("|")
+        if self._current is not None and (bars > 1 or self._current.level > 1):
             self._end()
         is_first = self._current is None and self._header == -1
-        after = self._lines[self._number] if self._number < len(self._lines) else ""
-        kind = BlockKind.ASIDE if is_first and line.count("|") > 1 and not after.strip() else BlockKind.ROW
-        self._go_on(kind, line, intro=max(self._header, -1), level=line.count("|"))
+        after = "".join(self._lines[self._number : self._number + 1])
+        kind = BlockKind.ASIDE if is_first and bars > 1 and not after.strip() else BlockKind.ROW
+        self._go_on(kind, line, intro=max(self._header, -1), level=bars)
         if kind is BlockKind.ASIDE:
             self._end()
             self._header = len(self.blocks) - 1
@@ -165,8 +176,8 @@ class _Reading:
         """Add a line to the block that is being read, or begin one."""
         if self._current is None:
             self._current = _Current(kind, self._place, self._place, self._number, level, intro)
-        if line.strip():
-            self._current.end = self._place + len(line.rstrip())
+        if bare := line.rstrip():
+            self._current.end = self._place + len(bare)
 
     def _single(self, kind: BlockKind, line: str, *, level: int = 0) -> None:
         self._go_on(kind, line, level=level)

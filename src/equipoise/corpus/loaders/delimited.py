@@ -72,8 +72,9 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
     line = 1
     try:
         for row in reader:
-            if any(value.strip() for value in row):
-                yield Row([one_line(value) for value in row], line)
+            cells = list(map(one_line, row))
+            if any(cells):
+                yield Row(cells, line)
             line = reader.line_num + 1
     except csv.Error as error:
         reason = f"line {reader.line_num} is not valid CSV ({error}); check its quotes"

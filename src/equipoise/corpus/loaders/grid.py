@@ -150,6 +150,11 @@ def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]
     for place, row in enumerate(rows):
         cells: list[str] = []
         below: dict[int, tuple[str, int]] = {}
+        if not above and all(cell.rows == cell.columns == 1 for cell in row):
+            left -= len(row)
+            cells = [cell.text for cell in row]
+            spreaded += [Row(cells, place)] if any(cells) else []
+            continue
         spans_all = not above and 1 < width <= sum(cell.columns for cell in row[:1])
         for cell in row[:1] if spans_all else row:
             while len(cells) in above:
@@ -289,7 +294,7 @@ def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[RowText]:
 
     Without names, and where they would make the text many times as long, a row is ` | ` between cells.
     """
-    section, waiting, most = "", None, _ALWAYS_FINE
+    section, waiting, most, has_names = "", None, _ALWAYS_FINE, any(names)
     for cells, place in rows:
         if len(cells) == 1 and len(names) > 1:
             if waiting:
@@ -301,17 +306,18 @@ def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[RowText]:
             yield waiting._replace(is_section=waiting.text == section)
             waiting = None
         plain = " | ".join(cells).rstrip(" |")
-        texts = list(named(names, cells, section)) if any(names) else []
+        texts = named(names, cells, section) if has_names else []
         most += _MOST_TIMES * len(plain) - sum(map(len, texts))
         if texts and most >= 0:
-            yield from (RowText(text, place) for text in texts)
+            for text in texts:
+                yield RowText(text, place)
         else:
             yield RowText(plain, place, is_plain=True)
     if waiting:
         yield waiting
 
 
-def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> Iterator[str]:
+def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> list[str]:
     """The row as text, `name: value` for each cell with something in it; a long row as several texts.
 
     It is cut between columns; each text begins with the first cell, which says what the row is about. A `section` that
@@ -319,26 +325,28 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> Iter
     """
     if len(cells) == len(names) == 2 and all(cells) and names[1].lower() in _VALUE:
         names, cells = cells[:1], cells[1:]
-    pairs: list[str] = []
-    for name, cell in zip_longest(names[: len(cells)], cells, fillvalue=""):
-        pairs += [f"{name}: {value}" if name else value for value in _values(cell)]
+    pairs = [
+        f"{name}: {value}" if name else value
+        for name, cell in zip_longest(names[: len(cells)], cells, fillvalue="")
+        if cell
+        for value in ([cell] if len(cell) <= _LONG_VALUE else _values(cell))
+    ]
     pairs[1:1] = [section] if section else []
-    if not pairs:
-        return
+    text = _BETWEEN.join(pairs)
+    if len(text) <= LONGEST_ROW:
+        return [text] if text else []
     head = pairs[0] if len(pairs[0]) <= _LONGEST_FIRST else ""
-    text = pairs[0]
+    texts, text = [], pairs[0]
     for pair in pairs[1:]:
         if len(text) + len(pair) + len(_BETWEEN) > LONGEST_ROW and text != head:
-            yield text
+            texts.append(text)
             text = head
         text = f"{text}{_BETWEEN}{pair}" if text else pair
-    yield text
+    return [*texts, text]
 
 
 def _values(cell: str) -> list[str]:
-    """A value whole, or cut between sentences where it is too long for a row; nothing for an empty one."""
-    if len(cell) <= _LONG_VALUE:
-        return [cell] if cell else []
+    """A value that is too long for a row, cut between sentences."""
     values, start, end = [], 0, 0
     for low, high in sentence_spans(cell):
         if high - start > _LONG_VALUE and end > start:

@@ -12,7 +12,8 @@ from equipoise.corpus.loaders.loaded import one_line
 _BAR = re.compile(r"(?<!\\)\|")
 _BORDER = re.compile(r"\s*+\+(?::?+[-=]++:?+\+)++\s*+")
 _EDGE = re.compile(r"\+:?+[-=]|[-=]:?+\+")
-_ADOC_CELL = re.compile(r"(?:(?:(\d{1,3})|)(?:\.(\d{1,3}))?\+)?[<^>]?(?:\.[<^>])?[adehlmsv]?(?<!\\)\|")
+_ADOC_SPEC = re.compile(r"(?:(?:(\d{1,3})|)(?:\.(\d{1,3}))?\+)?[<^>]?(?:\.[<^>])?[adehlmsv]?\Z")
+_LONGEST_SPEC, _SPEC_ENDS = 12, frozenset("adehlmsv<^>+")
 _TABLE = frozenset({BlockKind.ROW, BlockKind.ASIDE})
 
 
@@ -129,17 +130,25 @@ def _adoc(text: str, blocks: Sequence[Block], group: list[int]) -> Marked | None
     header = 0
     for at in group:
         line = text[blocks[at].start : blocks[at].end]
-        marks = list(_ADOC_CELL.finditer(line))
-        if not marks:
+        first, *pieces = _BAR.split(line)
+        if not pieces:
             continue
-        ends = [*(mark.start() for mark in marks[1:]), len(line)]
         header += blocks[at].kind is BlockKind.ASIDE and not rows
+        parts = [*map(_adoc_spec, [first, *pieces[:-1]]), (pieces[-1], 1, 1)]
         cells = [
-            Cell(one_line(line[mark.end() : end].replace("\\|", "|")), int(mark[2] or 1), int(mark[1] or 1))
-            for mark, end in zip(marks, ends, strict=True)
+            Cell(one_line(cell.replace("\\|", "|")), rows_, columns)
+            for (_, rows_, columns), (cell, _, _) in pairwise(parts)
         ]
         rows.append((cells, [at]))
     return Marked(rows, header) if len(rows) > 1 else None
+
+
+def _adoc_spec(piece: str) -> tuple[str, int, int]:
+    """What stands before a bar: the text of a cell, and how many rows and columns the cell behind the bar spans."""
+    spec = _ADOC_SPEC.search(piece[-_LONGEST_SPEC:]) if piece[-1:] in _SPEC_ENDS else None
+    if spec is None:
+        return piece, 1, 1
+    return piece[: len(piece) - len(spec.group())], int(spec[2] or 1), int(spec[1] or 1)
 
 
 def _rebuilt(
