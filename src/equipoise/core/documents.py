@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from equipoise.core.metadata import Scalar
 
@@ -42,8 +43,7 @@ DEEPEST = 99
 """The highest level of a block."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Document.text[start:end], which a reader sees as one thing.
 
     `level` is a heading's place in the outline (1 is the highest) and an item's depth in its list (1 is the outermost).

@@ -1,7 +1,6 @@
 """Under which headings a place of a document stands."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.visible import MAX_TITLE, title
@@ -18,7 +17,7 @@ def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
         if block.kind is BlockKind.HEADING:
             while open_ and outline[open_[-1]].level >= block.level:
                 open_.pop()
-        outline.append(replace(block, under=open_[-1] if open_ else -1))
+        outline.append(block._replace(under=open_[-1] if open_ else -1))
         if block.kind is BlockKind.HEADING:
             open_.append(row)
     return tuple(outline)

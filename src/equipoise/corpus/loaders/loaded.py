@@ -104,9 +104,7 @@ def with_lines(raw: str, text: str, blocks: Iterable[Block]) -> tuple[Block, ...
         while border <= place and page + 1 < len(ends):
             page, line = page + 1, line - 2
             border += ends[page]
-        placed.append(
-            Block(block.kind, block.start, block.end, block.level, block.intro, line, block.under)
-        )
+        placed.append(block._replace(line=line))
     return tuple(placed)
 
 

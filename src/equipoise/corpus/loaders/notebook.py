@@ -23,7 +23,7 @@ def load_notebook(path: Path, data: bytes) -> list[LoadedDocument]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableFile(str(path), "it is not a notebook of version 4; save it anew") from error
     return [
-        replace(document, blocks=tuple(replace(block, line=0) for block in document.blocks))
+        replace(document, blocks=tuple(block._replace(line=0) for block in document.blocks))
         for document in load_markdown(path, text.encode("utf-8", "replace"))
     ]
 

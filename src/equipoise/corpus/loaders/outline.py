@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from equipoise.core.types import Block, BlockKind
 from equipoise.corpus.loaders.grid import Cell, Row, grid_of, pairs, told
@@ -123,7 +123,7 @@ class Outline:
 
     def change(self, row: int, kind: BlockKind) -> None:
         """Say what the block at `row` is after all."""
-        self.blocks[row] = replace(self.blocks[row], kind=kind)
+        self.blocks[row] = self.blocks[row]._replace(kind=kind)
 
     def text_of(self, row: int) -> str:
         """The text of the block at `row`."""
@@ -139,7 +139,7 @@ class Outline:
         name = one_line(clean(title))
         for row, block in enumerate(self.blocks):
             if block.kind is BlockKind.PARAGRAPH and one_line(self.text_of(row)) == name:
-                self.blocks[row] = replace(block, kind=BlockKind.HEADING, level=1, intro=-1)
+                self.blocks[row] = block._replace(kind=BlockKind.HEADING, level=1, intro=-1)
         return LoadedDocument(
             self.text(), name, fragment=fragment, hidden=self.hidden, blocks=tuple(self.blocks)
         )

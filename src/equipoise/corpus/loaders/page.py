@@ -1,7 +1,7 @@
 """The blocks of an HTML page: headings, paragraphs, list items, code, table rows, and what only leads elsewhere."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
@@ -316,7 +316,7 @@ class Page:
         if len(self.outline.blocks) > before:
             self.notes.update(dict.fromkeys(self._referred, before))
             if note >= 0:
-                self.outline.blocks[before] = replace(self.outline.blocks[before], intro=note)
+                self.outline.blocks[before] = self.outline.blocks[before]._replace(intro=note)
         self._referred = []
 
     def _add_block(self, text: str) -> None:
