@@ -29,6 +29,7 @@ _LEVEL = 0.1  # of the size: between the heights of what stands side by side
 _APART = 0.3  # of the size: between columns
 _WRAPPED = 0.8  # of the step from row to row: where a row goes on
 _MOST_LINES = 400  # that are looked at together: a page has fewer
+_AT_ONCE = 64  # rules that others are sought for
 _TOUCH = 3.0  # points between rules that meet
 
 
@@ -272,34 +273,45 @@ def _cells(line: PageLine, borders: Sequence[float]) -> list[str]:
 
 
 class _Grid(NamedTuple):
-    """The rules of one table: places of the upright ones from the left, of the level ones from the foot."""
+    """The rules of one table: places of the upright ones from the left, of the level ones from the foot, and for each
+    place from where to where rules run along it."""
 
     xs: list[float]
     ys: list[float]
-    rules: list[Rule]
+    upright: list[Bands]
+    level: list[Bands]
 
 
 def _grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
     """Rules that meet, where they part at least two columns and two rows."""
     boxes = np.array(rules, np.float64).reshape(-1, 4)
+    xs0, ys0, xs1, ys1 = np.ascontiguousarray(boxes.T)
     left = np.ones(len(rules), bool)
     while left.any():
         queue = [int(left.argmax())]
         left[queue] = False
         group: list[Rule] = []
         while queue:
-            rule = rules[queue.pop()]
-            group.append(rule)
-            near = (boxes[:, :2] <= np.add(rule[2:], _TOUCH)) & (
-                boxes[:, 2:] >= np.subtract(rule[:2], _TOUCH)
-            )
-            met = np.flatnonzero(near.all(axis=1) & left)
+            asked, queue = queue[:_AT_ONCE], queue[_AT_ONCE:]
+            group += [rules[row] for row in asked]
+            x0, y0, x1, y1 = boxes[asked].T[..., None]
+            near = (xs0 <= x1 + _TOUCH) & (ys0 <= y1 + _TOUCH) & (xs1 >= x0 - _TOUCH) & (ys1 >= y0 - _TOUCH)
+            met = np.flatnonzero(near.any(axis=0) & left)
             left[met] = False
             queue += met.tolist()
-        xs = _places([x0 for x0, y0, x1, y1 in group if y1 - y0 > x1 - x0])
-        ys = _places([y0 for x0, y0, x1, y1 in group if y1 - y0 <= x1 - x0])
+        upright = [(x0, x1, y0, y1) for x0, y0, x1, y1 in group if y1 - y0 > x1 - x0]
+        level = [(y0, y1, x0, x1) for x0, y0, x1, y1 in group if y1 - y0 <= x1 - x0]
+        xs, ys = _places([rule[0] for rule in upright]), _places([rule[0] for rule in level])
         if len(xs) > 2 and len(ys) > 2:
-            yield _Grid(xs, ys, group)
+            yield _Grid(xs, ys, _along(xs, upright), _along(ys, level))
+
+
+def _along(places: Sequence[float], rules: Sequence[Rule]) -> list[Bands]:
+    """For each place from where to where the rules at it run."""
+    return [
+        [(a - _TOUCH, b + _TOUCH) for low, high, a, b in rules if low - _TOUCH <= place <= high + _TOUCH]
+        for place in places
+    ]
 
 
 def _places(values: Sequence[float]) -> list[float]:
@@ -358,17 +370,13 @@ def _spanning(
     column, last = 0, len(grid.xs) - 2
     while column <= last:
         wide = 1
-        while column + wide <= last and not _is_ruled(grid, grid.xs[column + wide], middle, upright=True):
+        while column + wide <= last and not _is_ruled(grid.upright[column + wide], middle):
             wide += 1
         center = (grid.xs[column] + grid.xs[column + wide]) / 2
-        above = height + 1 < len(grid.ys) - 1 and not _is_ruled(
-            grid, center, grid.ys[height + 1], upright=False
-        )
+        above = height + 1 < len(grid.ys) - 1 and not _is_ruled(grid.level[height + 1], center)
         if not above:
             deep = 1
-            while height - deep >= 0 and not _is_ruled(
-                grid, center, grid.ys[height - deep + 1], upright=False
-            ):
+            while height - deep >= 0 and not _is_ruled(grid.level[height - deep + 1], center):
                 deep += 1
             held = [
                 piece
@@ -382,9 +390,6 @@ def _spanning(
         column += wide
 
 
-def _is_ruled(grid: _Grid, x: float, y: float, *, upright: bool) -> bool:
-    """Whether a rule of this direction runs through a point."""
-    return any(
-        (y1 - y0 > x1 - x0) is upright and x0 - _TOUCH <= x <= x1 + _TOUCH and y0 - _TOUCH <= y <= y1 + _TOUCH
-        for x0, y0, x1, y1 in grid.rules
-    )
+def _is_ruled(bands: Bands, place: float) -> bool:
+    """Whether a rule runs through a place."""
+    return any(low <= place <= high for low, high in bands)
