@@ -5,7 +5,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
@@ -24,8 +24,16 @@ _MONO = ("mono", "courier", "typewriter", "cmtt", "sltt", "sftt", "ectt", "lmtt"
 _THROUGH = 0.12, 0.45  # of the size above the line's foot: where a stroke goes through letters
 _FIXED_PITCH, _FORCED_BOLD, _HEAVY = 1, 1 << 18, 600
 
-_text_object = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
-    ctypes.cast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+
+def _address(thing: object) -> int:
+    return ctypes.cast(thing, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+
+
+_text_object = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
+    _address(pdfium.FPDFText_GetTextObject)
+)
+_unicode = ctypes.PYFUNCTYPE(ctypes.c_uint, ctypes.c_void_p, ctypes.c_int)(
+    _address(pdfium.FPDFText_GetUnicode)
 )
 
 
@@ -121,11 +129,11 @@ class _Glyphs:
 
     def _stretches(self, count: int) -> Iterator[_Stretch | None]:
         """Stretches, and None where a line ends."""
-        text, unicode = self.text, pdfium.FPDFText_GetUnicode
+        text = repeat(_address(self.text))
+        owners = map(_text_object, text, range(count))
         letters: list[str] = []
         address = first = last = 0
-        for index in range(count):
-            code, owner = unicode(text, index), _text_object(text, index)
+        for index, (code, owner) in enumerate(zip(map(_unicode, text, range(count)), owners, strict=True)):
             ends = code in _LINE_ENDS
             if letters and (ends or (owner and owner != address)):
                 yield _Stretch("".join(letters), address, first, last)
@@ -166,6 +174,8 @@ class _Glyphs:
     def _unstruck(self, runs: Sequence[tuple[int, TextRun]]) -> list[TextRun]:
         """The runs of a line, each with the row of its first letter, with a space for every letter that a stroke goes
         through which is no longer than the line."""
+        if not self.strokes:
+            return [run for _, run in runs]
         left, right = min(run.left for _, run in runs), max(run.right for _, run in runs)
         kept = []
         for first, run in runs:

@@ -218,7 +218,7 @@ def _runs_on(before: PageLine, line: PageLine, edge: float) -> bool:
 
 
 def _alike(size: float, other: float) -> bool:
-    return max(size, other) <= _SAME_SIZE * min(size, other)
+    return size == other or max(size, other) <= _SAME_SIZE * min(size, other)
 
 
 def has_ended(text: str) -> bool:
