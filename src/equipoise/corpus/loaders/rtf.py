@@ -6,8 +6,8 @@ Read as a stream of control words, without recursion: a group costs what it hold
 import codecs
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +33,33 @@ _SKIPPED_WORDS = """
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
 _KEPT_STARRED = frozenset({"shptxt", "shppict", "annotation", "atnauthor"})
 _NOTES = frozenset({"footnote", "annotation", "atnauthor"})
-_NUMBERS = {"s": "style", "li": "indent", "cf": "ink", "outlinelevel": "outline"}
+
+
+def _is_on(number: int | None) -> bool:
+    return number != 0
+
+
+_MARKED = "highlight cb chcbpat chshdng cbpat clcbpat"
+_CHANGES: dict[str, tuple[str, Callable[[int | None], object]]] = {
+    **dict.fromkeys(["v", "deleted"], ("hidden", _is_on)),
+    **dict.fromkeys(["strike", "striked"], ("struck", _is_on)),
+    **dict.fromkeys(_MARKED.split(), ("marked", _is_on)),
+    "intbl": ("in_table", _is_on),
+    "super": ("place", lambda number: "super" * _is_on(number)),
+    "sub": ("place", lambda number: "sub" * _is_on(number)),
+    "nosupersub": ("place", lambda _: ""),
+    "s": ("style", lambda number: number or 0),
+    "li": ("indent", lambda number: number or 0),
+    "cf": ("ink", lambda number: number or 0),
+    "outlinelevel": ("outline", lambda number: number or 0),
+    "fs": ("size", lambda number: (number or 0) / 2),
+    "uc": ("unicode_skip", lambda number: max(0, min(number or 0, _MOST_SKIPPED))),
+    "ilvl": ("level", lambda number: (number or 0) + 1),
+}
+"""By control word, what it says of the text and paragraphs from here on: a field of the state, and its value by the
+number behind the word."""
+_DEEDS = frozenset("par sect page cell nestcell row nestrow u ansicpg trhdr plain pard ls".split())  # noqa: SIM905
+_DEFINES = frozenset({"trowd", "cellx", "clmrg", "clvmgf", "clvmrg"})
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _BULLET = re.compile(r"(?:[•◦▪‣●○■–\-*]|\(?\d{1,3}[.)])\t\s*+")
 _INDENT = 360  # twips of a level of a list whose marks are typed
@@ -49,8 +75,7 @@ _BODY_TEXT = 9
 _SAME_EDGE = 120  # twips
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(NamedTuple):
     """What holds inside a group."""
 
     skipped: bool = False
@@ -174,7 +199,6 @@ class _Reading:
         return kept
 
     def _word(self, word: str, number: int | None) -> None:
-        on = number != 0
         if self._starred and word not in _KEPT_STARRED:
             self._change(skipped=True)
         self._starred = False
@@ -188,66 +212,42 @@ class _Reading:
             self._color(number or 0)
         elif word in _SIGNS:
             self._take(_SIGNS[word])
-        elif word in {"par", "sect", "page"}:
-            if self._state.note:
-                self._note.append(" ")
-            else:
-                self._end_paragraph()
-        elif word in {"cell", "nestcell"}:
-            self._end_cell()
-        elif word in {"row", "nestrow"}:
-            self._end_row()
-        else:
-            self._property(word, number or 0, on=on)
+        elif word in _CHANGES:
+            name, value = _CHANGES[word]
+            self._change(**{name: value(number)})
+        elif word in _DEEDS:
+            self._do(word, number or 0)
+        elif word in _DEFINES and not self._state.skipped:
+            self._define(word, number or 0)
 
-    def _property(self, word: str, number: int, *, on: bool) -> None:
+    def _do(self, word: str, number: int) -> None:
+        """What a control word does that does more than change one field of the state."""
         match word:
+            case "par" | "sect" | "page":
+                if self._state.note:
+                    self._note.append(" ")
+                else:
+                    self._end_paragraph()
+            case "cell" | "nestcell":
+                self._end_cell()
+            case "row" | "nestrow":
+                self._end_row()
             case "u":
                 self._take(chr(number % 0x10000))
                 self._to_skip = self._state.unicode_skip
             case "ansicpg":
                 self._set_charset(number or 1252)
-            case "intbl":
-                self._change(in_table=on)
-            case "trowd" | "cellx" | "clmrg" | "clvmgf" | "clvmrg" if not self._state.skipped:
-                self._define(word, number)
-            case "super" | "sub" | "nosupersub":
-                self._change(place=word if on and word != "nosupersub" else "")
             case "trhdr":
                 self._header = self._header or not self._rows
-            case _:
-                self._format(word, number, on=on)
-
-    def _format(self, word: str, number: int, *, on: bool) -> None:
-        """What a control word says of the text and paragraphs from here on."""
-        if word in _NUMBERS:
-            self._change(**{_NUMBERS[word]: number})
-            return
-        match word:
-            case "v" | "deleted":
-                self._change(hidden=on)
-            case "strike" | "striked":
-                self._change(struck=on)
-            case "fs":
-                self._change(size=number / 2)
-            case "highlight" | "cb" | "chcbpat" | "chshdng" | "cbpat" | "clcbpat":
-                self._change(marked=on)
-            case "uc":
-                self._change(unicode_skip=max(0, min(number, _MOST_SKIPPED)))
             case "plain":
                 self._change(hidden=False, struck=False, place="", size=12.0, ink=0, marked=False)
             case "pard":
                 self._change(outline=_BODY_TEXT, level=0, in_table=False, marked=False, style=-1, indent=0)
-            case "ilvl":
-                self._change(level=number + 1)
             case "ls":
                 self._change(level=max(1, self._state.level))
-            case _:
-                pass
 
     def _change(self, **changes: object) -> None:
-        if any(getattr(self._state, name) != value for name, value in changes.items()):
-            self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+        self._state = self._state._replace(**changes)  # type: ignore[arg-type]
 
     def _set_charset(self, number: int) -> None:
         name = "utf-8" if number == 65001 else f"cp{number}"
