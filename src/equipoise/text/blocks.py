@@ -113,11 +113,12 @@ class _Lines:
             return _Region(before.indent + 1, BlockKind.ASIDE) if before.lists else None
         if before.last.endswith("::") and deeper > 0 and not before.directive:
             return _Region(before.indent + 1, BlockKind.CODE)
-        if lines.is_prose(bare) or lines.opens_item(line.raw, before="", in_list=False):
-            return None
         announced = before.last.endswith(":") and deeper > 1
         apart = deeper > 3 and before.kind is not BlockKind.ITEM and lines.looks_like_code(bare)
-        return _Region(min(line.indent, before.indent + 4), BlockKind.CODE) if announced or apart else None
+        if not (announced or apart) or lines.is_prose(bare):
+            return None
+        opens = lines.opens_item(line.raw, before="", in_list=False)
+        return None if opens else _Region(min(line.indent, before.indent + 4), BlockKind.CODE)
 
     def _alone(self, line: Line, bare: str) -> bool:
         """Take a line that stands on its own; False for another one."""

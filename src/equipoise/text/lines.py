@@ -36,18 +36,15 @@ _DIGITS, _ROMAN = 4, 7  # characters of a page number
 
 class Line(NamedTuple):
     """A line without white space around it: text[start:end]; `raw` is the line with its white space, and with spaces
-    for the marks of a quotation (`> `), `indent` the spaces before its words, a tab for 4."""
+    for the marks of a quotation (`> `), `indent` the spaces before its words, a tab for 4. `bare` are the words, empty
+    for a blank line, also a quoted one."""
 
     start: int
     end: int
     indent: int
     raw: str
     quoted: bool
-
-    @property
-    def bare(self) -> str:
-        """The line without white space around it; empty for a blank line, also a quoted one."""
-        return self.raw.strip()
+    bare: str
 
 
 def lines(text: str) -> Iterator[Line]:
@@ -55,14 +52,16 @@ def lines(text: str) -> Iterator[Line]:
     for match in _LINE.finditer(text):
         raw = match.group()
         if raw:
-            bare = raw.lstrip()
-            start = match.end() - len(bare)
-            end = start + len(bare.rstrip())
+            words = raw.lstrip()
+            start, bare = match.end() - len(words), words.rstrip()
+            end, margin = start + len(bare), len(raw) - len(words)
             marks = _QUOTE.match(raw) if bare.startswith(">") else None
-            words = raw[marks.end() :] if marks else raw
-            before = words[: len(words) - len(words.lstrip())]
-            shown = " " * marks.end() + words if marks else raw
-            yield Line(start, end, len(before) + 3 * before.count("\t"), shown, marks is not None)
+            if marks:
+                inner = raw[marks.end() :]
+                words, raw, bare = inner.lstrip(), " " * marks.end() + inner, inner.strip()
+                margin = len(inner) - len(words)
+            before = raw[len(raw) - len(words) - margin : len(raw) - len(words)]
+            yield Line(start, end, margin + 3 * before.count("\t"), raw, marks is not None, bare)
 
 
 def fence_of(line: str) -> str:
