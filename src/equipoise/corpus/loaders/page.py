@@ -198,11 +198,19 @@ class Page:
         elif tag in _LISTS:
             intro = self.outline.introducing()
             is_item = intro >= 0 and self.outline.blocks[intro].kind is BlockKind.ITEM
-            inside = self._items and self._items[-1].row == intro
-            self._lists.append(_List(intro if inside or not is_item else -1))
+            above = self._holder()
+            self._lists.append(_List(intro if above == intro or not is_item else above))
         elif tag in _ITEMS:
             within = self._lists[-1] if self._lists else _List(-1)
             self._items.append(_Item(tag, within, max(1, len(self._lists))))
+
+    def _holder(self) -> int:
+        """The block of the innermost open item that has one, or the term that it explains, else -1."""
+        for item in reversed(self._items):
+            row = item.within.term if item.row < 0 and item.tag == "dd" else item.row
+            if row >= 0:
+                return row
+        return -1
 
     def _leave(self, tag: str) -> None:
         if tag in _BLOCKS:
