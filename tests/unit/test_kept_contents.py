@@ -27,3 +27,18 @@ def test_terms_in_an_explanation_are_read_with_the_term_that_it_explains():
         ("12 euros", "Adult"),
         ("Closed in May.", "Sauna"),
     ]
+
+
+def test_subtitles_say_who_speaks():
+    cues = (
+        "<v Ann Lee>The fee is\nforty euros,",
+        "<v Ann Lee>due in May.",
+        "<v.loud Bo &amp; Co>Thirty!</v>",
+        "Who said that?",
+    )
+    text = "WEBVTT\n\n" + "\n\n".join(f"00:0{n}.000 --> 00:0{n}.900\n{cue}" for n, cue in enumerate(cues)) + "\n"
+    assert document_of("a.vtt", text).text.split("\n\n") == [
+        "Ann Lee: The fee is forty euros, due in May.",
+        "Bo & Co: Thirty!",
+        "Who said that?",
+    ]
