@@ -42,3 +42,8 @@ def test_subtitles_say_who_speaks():
         "Bo & Co: Thirty!",
         "Who said that?",
     ]
+
+
+def test_settings_for_formulas_are_no_text_of_rtf():
+    body = r"{\rtf1\ansi{\mmathPr\mmathFont34\mbrkBin0\mdispDef1\mlMargin0}\pard Seen\par}"
+    assert document_of("a.rtf", body).text == "Seen"

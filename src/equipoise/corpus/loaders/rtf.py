@@ -20,7 +20,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.outline import Outline, Runs
 
 _TOKEN = re.compile(
-    r"\\([a-z]{1,32})(-?+\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z'])|([{}])|([^\\{}\r\n]++)|[\r\n]++|.",
+    r"\\([a-zA-Z]{1,32})(-?+\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z'])|([{}])|([^\\{}\r\n]++)|[\r\n]++|.",
     re.DOTALL,
 )
 _SKIPPED_WORDS = """
