@@ -1,6 +1,9 @@
 """What other readers' public test files hold, and a loader once lost or changed; the fixtures here are our own."""
 
+import pytest
+
 from blocks_of import document_of, outline
+from hostile_files import docx
 
 
 def test_items_in_an_item_without_words_are_read_with_the_item_around_it():
@@ -36,7 +39,9 @@ def test_subtitles_say_who_speaks():
         "<v.loud Bo &amp; Co>Thirty!</v>",
         "Who said that?",
     )
-    text = "WEBVTT\n\n" + "\n\n".join(f"00:0{n}.000 --> 00:0{n}.900\n{cue}" for n, cue in enumerate(cues)) + "\n"
+    text = (
+        "WEBVTT\n\n" + "\n\n".join(f"00:0{n}.000 --> 00:0{n}.900\n{cue}" for n, cue in enumerate(cues)) + "\n"
+    )
     assert document_of("a.vtt", text).text.split("\n\n") == [
         "Ann Lee: The fee is forty euros, due in May.",
         "Bo & Co: Thirty!",
@@ -47,3 +52,48 @@ def test_subtitles_say_who_speaks():
 def test_settings_for_formulas_are_no_text_of_rtf():
     body = r"{\rtf1\ansi{\mmathPr\mmathFont34\mbrkBin0\mdispDef1\mlMargin0}\pard Seen\par}"
     assert document_of("a.rtf", body).text == "Seen"
+
+
+def math(name, *parts, **properties):
+    said = "".join(f'<m:{key} m:val="{value}"/>' for key, value in properties.items())
+    inside = "".join(part if part.startswith("<") else f"<m:r><m:t>{part}</m:t></m:r>" for part in parts)
+    return f"<m:{name}><m:{name}Pr>{said}</m:{name}Pr>{inside}</m:{name}>"
+
+
+def power(base, exponent):
+    return math("sSup", math("e", base), math("sup", exponent))
+
+
+def fraction(above, below, **properties):
+    return math("f", math("num", above), math("den", below), **properties)
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (f"<m:r><m:t>550×</m:t></m:r>{power('10', '-6')}", "550×10^-6"),
+        (power("e", power("x", "2")), "e^x²"),
+        (power(fraction("x-c", "v"), "n"), "((x-c)/v)^n"),
+        (f"<m:r><m:t>2</m:t></m:r>{fraction('1', '2')}", "2 1/2"),
+        (math("d", math("e", fraction("n", "k", type="noBar"))), "(n choose k)"),
+        (math("rad", math("deg", "3"), math("e", "x+1")), "∛(x+1)"),
+        (math("rad", math("deg"), math("e", "2a"), degHide="1"), "√(2a)"),
+        (math("nary", math("sub", "k=0"), math("sup", "n"), math("e", "k"), chr="∑"), "∑_(k=0)^n k"),
+        (math("func", math("fName", "sin"), math("e", "x")), "sin x"),
+        (math("sSub", math("e", "a"), math("sub", "n+1")), "a_(n+1)"),
+        (math("m", math("mr", math("e", "1"), math("e", "0")), math("mr", math("e", "0"))), "1, 0; 0"),
+        (math("phant", math("e", "SECRET"), show="0"), ""),
+    ],
+)
+def test_formulas_of_word_keep_their_powers_and_fractions(formula, text):
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    body = f"<w:p><w:r><w:t>so </w:t></w:r><m:oMath {space}>{formula}</m:oMath><w:r><w:t> holds</w:t></w:r></w:p>"
+    assert document_of("a.docx", docx(body)).text == f"so {text} holds"
+
+
+def test_hidden_runs_of_formulas_are_left_out():
+    hidden = "<m:r><w:rPr><w:vanish/></w:rPr><m:t>SECRET</m:t></m:r><w:del><m:r><m:t>GONE</m:t></m:r></w:del>"
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    body = f"<w:p><m:oMath {space}>{hidden}<m:r><m:t>a</m:t></m:r></m:oMath></w:p>"
+    document = document_of("a.docx", docx(body))
+    assert (document.text, document.hidden) == ("a", len("SECRETGONE"))

@@ -2,12 +2,14 @@
 (ECMA-376, part 1, 17)."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
@@ -114,7 +116,7 @@ class _Body:
     _fields: list[str] = field(default_factory=list)
     _waiting: list[str] = field(default_factory=list)  # notes of the table that is being read
 
-    def read(self, parent: Element, at: _Around) -> None:
+    def read(self, parent: Iterable[Element], at: _Around) -> None:
         """Everything in an element."""
         for node in parent:
             name = node.tag
@@ -140,6 +142,8 @@ class _Body:
         name = node.tag
         if name in {"r", "m:r"}:
             self.read(node, self._run(node, at))
+        elif name == "m:oMath":
+            paragraph.runs.add(equation(node, lambda run: self._said(run, at, paragraph)))
         elif name in {"t", "m:t", "delText"} or name in _BREAKS:
             self._take(node, at, paragraph)
         elif name == "instrText":
@@ -151,6 +155,13 @@ class _Body:
                 paragraph.notes.append(note)
         elif name not in _NOT_READ:
             self.read(node, at)
+
+    def _said(self, node: Element, at: _Around, paragraph: _Paragraph) -> str:
+        """The text that shows of a run in a formula."""
+        inside = _Paragraph(Runs(self.outline), is_contents=False)
+        self.read([node], at._replace(paragraph=inside))
+        paragraph.is_bold &= inside.is_bold
+        return inside.runs.text()
 
     def _run(self, node: Element, at: _Around) -> _Around:
         direct: dict[str, str] = {}
