@@ -97,3 +97,26 @@ def test_hidden_runs_of_formulas_are_left_out():
     body = f"<w:p><m:oMath {space}>{hidden}<m:r><m:t>a</m:t></m:r></m:oMath></w:p>"
     document = document_of("a.docx", docx(body))
     assert (document.text, document.hidden) == ("a", len("SECRETGONE"))
+
+
+def test_rows_of_latex_below_a_cell_that_spans_them_keep_their_columns():
+    source = (
+        "\\begin{tabular}{lll}\\hline Zone & Week & Day \\\\ \\hline\\rule{0pt}{2ex}"
+        "\\multirow{2}{*}{A} & 33 & 9 \\\\ & 21 & 4 \\\\ B & 12 & 2 \\\\ \\hline\\end{tabular}"
+    )
+    rows = [text for kind, *_, text in outline("a.tex", source) if kind == "row"]
+    assert rows == ["Zone: A; Week: 33; Day: 9", "Zone: A; Week: 21; Day: 4", "Zone: B; Week: 12; Day: 2"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (r"\int_0^\infty e^{-x^2} dx = \frac{\sqrt{\pi}}{2}", "∫_0^∞e^(-x²) dx = √π/2"),
+        (r"2\frac12", "2 1/2"),
+        (r"\frac{1}{2}x_{n+1}", "1/2 x_(n+1)"),
+        (r"\sqrt[3]{2a}\sin x", "∛(2a)sin x"),
+        (r"5^{th}, 45^\circ, 3\times 10^{-6}", "5th, 45°, 3×10^-6"),
+    ],
+)
+def test_formulas_of_latex_keep_their_powers_and_fractions(formula, text):
+    assert document_of("a.tex", f"So ${formula}$.").text == f"So {text}."

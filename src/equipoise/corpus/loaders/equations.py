@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from equipoise.corpus.loaders.loaded import placed
 
-_WHOLE = re.compile(r"[^\W\d]\w*+|\d++(?:[.,]\d++)?+|\([^()]*+\)|.|")
+_WHOLE = re.compile(r"[√∛∜]?+[^\W\d]\w*+|\d++(?:[.,]\d++)?+|\([^()]*+\)|.|")
 _MARKS = frozenset("* † ‡ § ′ ″ ' '' ° ∘ th st nd rd".split())  # noqa: SIM905  behind a word, without a mark of their own
 _DELETED = frozenset({"del", "moveFrom"})
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}

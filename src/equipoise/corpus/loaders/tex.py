@@ -11,6 +11,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.equations import joined, lowered, over, raised, root
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline, Runs
@@ -36,8 +37,10 @@ _DROPPED_NAMES = """
     renewcommand setlength includegraphics author date title pagestyle thispagestyle input include cline cmidrule sout
     st phantom addcontentsline hypersetup hypertarget color textcolor href setcounter noalign pandocbounded
 """
-_DROPPED = dict.fromkeys(_DROPPED_NAMES.split(), 1) | dict.fromkeys(
-    ("newcommand", "renewcommand", "setlength", "def"), 2
+_DROPPED = (
+    dict.fromkeys(_DROPPED_NAMES.split(), 1)
+    | dict.fromkeys(("newcommand", "renewcommand", "setlength", "def", "rule", "fontsize", "resizebox"), 2)
+    | {"specialrule": 3}
 )
 _DELETED = frozenset({"sout", "st", "phantom"})
 _NOTES = frozenset({"footnote", "footnotetext", "thanks", "marginpar"})
@@ -47,7 +50,19 @@ _SIGNS = {
     "beta": "β", "approx": "≈", "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "aa": "å", "AA": "Å", "l": "ł",
     "S": "§", "to": "→", "rightarrow": "→", "textbackslash": "\\", "LaTeX": "LaTeX", "TeX": "TeX", "quad": " ",
     "qquad": " ", "textendash": "–", "textemdash": "—", "copyright": "©", "infty": "∞", "neq": "≠", "sim": "~",
+    "int": "∫", "oint": "∮", "sum": "∑", "prod": "∏", "partial": "∂", "nabla": "∇", "in": "∈", "cup": "∪",
+    "cap": "∩", "ne": "≠", "div": "÷", "ll": "≪", "gg": "≫", "prime": "′", "propto": "∝", "equiv": "≡",
+    "hbar": "ℏ", "ell": "ℓ", "mid": "|", "cdots": "…", "langle": "⟨", "rangle": "⟩", "leftarrow": "←",
+    "Rightarrow": "⇒", "star": "*", "ast": "*", "dagger": "†", "ddagger": "‡", "gamma": "γ", "delta": "δ",
+    "epsilon": "ε", "varepsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ",
+    "lambda": "λ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
+    "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
+    "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
+_FRACTIONS = frozenset({"frac", "dfrac", "tfrac", "nicefrac", "sfrac"})
+_FUNCTIONS = frozenset(
+    {"sin", "cos", "tan", "log", "ln", "exp", "min", "max", "lim", "sup", "inf", "det", "gcd"}
+)
 _ACCENTS = {
     '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c",
     "H": "\u030b", "r": "\u030a", "=": "\u0304", "u": "\u0306", "k": "\u0328",
@@ -120,6 +135,23 @@ def _shown(text: str, depth: int, outline: Outline) -> str:
     return one_line(inside.text())
 
 
+def _uncovered(rows: list[list[Cell]]) -> list[list[Cell]]:
+    """The rows without the empty cells that LaTeX wants below one that spans rows."""
+    covered: dict[int, int] = {}  # by column: the last row that one above spans
+    made: list[list[Cell]] = []
+    for number, row in enumerate(rows):
+        made.append([])
+        column = 0
+        for cell in row:
+            if cell.text or covered.get(column, -1) < number:
+                made[-1].append(cell)
+            if cell.rows > 1:
+                last = number + cell.rows - 1
+                covered |= dict.fromkeys(range(column, column + cell.columns), last)
+            column += cell.columns
+    return made
+
+
 @dataclass(slots=True)
 class _Page:
     """Reads a source into an outline. `first` is the line it begins on; `_lists` the depth of lists."""
@@ -154,9 +186,8 @@ class _Page:
             elif gap:
                 self.flush()
             elif mark in {"^", "_"}:
-                self._add(
-                    _shown(source.group(), self.depth, self.outline), begun, "super" if mark == "^" else "sub"
-                )
+                write = raised if mark == "^" else lowered
+                self._add(write("".join(self._running[-1:]), self._part()), begun)
             elif mark == "&" and self._rows is not None:
                 self._end_cell()
             elif mark not in {"{", "}", "$"}:
@@ -171,6 +202,15 @@ class _Page:
             self._line = line + self.source.text.count("\n", at, place)
             self._counted = place, self._line
         Runs(self.outline, self._running).add(text, place=how)
+
+    def _part(self) -> str:
+        """The text of the next group."""
+        return _shown(self.source.group(), self.depth, self.outline)
+
+    def _apart(self, text: str, place: int) -> None:
+        """Append part of a formula that is not to be read together with a number or name next to it."""
+        after = self.source.text[self.source.place : self.source.place + 1].isalnum()
+        self._add(joined("".join(self._running[-1:]), text) + " " * after, place)
 
     def _sign(self, sign: str) -> None:
         if sign == "\\" and self._rows is not None:
@@ -224,7 +264,9 @@ class _Page:
         if name in _RULES:
             self._rules.append(sum(map(bool, self._rows or ())))
         elif name in {"multicolumn", "multirow"}:
+            source.option()
             count, _ = source.group(), source.group()
+            source.option()
             number = int(count) if count.isdecimal() and len(count) < 4 else 1
             self._cell = (self._cell[0], number) if name == "multicolumn" else (number, self._cell[1])
         elif name in _DROPPED:
@@ -243,12 +285,25 @@ class _Page:
             self._rows = [[]]
         elif name in _PARTED:
             self.flush()
-        elif name in _SIGNS:
-            self._add(_SIGNS[name], place)
         elif name in _ACCENTS:
             self._accent(name)
-        else:
+        elif not self._formula(name, place):
             source.option()
+
+    def _formula(self, name: str, place: int) -> bool:
+        """Append a sign or part of a formula; whether `name` is one."""
+        if name in _SIGNS:
+            self._add(_SIGNS[name], place)
+        elif name in _FUNCTIONS:
+            self._apart(name, place)
+        elif name in _FRACTIONS:
+            self._apart(over(self._part(), self._part()), place)
+        elif name == "sqrt":
+            degree = self.source.option()
+            self._apart(root(self._part(), degree), place)
+        else:
+            return False
+        return True
 
     def _environment(self, name: str, *, begins: bool) -> None:
         if name in _LISTS:
@@ -268,7 +323,7 @@ class _Page:
             self._rows, self._rules, self._header = [[]], [], []
         elif name in _TABLES and self._rows is not None:
             self._end_cell()
-            rows = [row for row in self._rows if any(cell.text for cell in row)]
+            rows = _uncovered([row for row in self._rows if any(cell.text for cell in row)])
             inner = [count for count in self._rules if 0 < count < len(rows)]
             header = len(self._header) or min(inner, default=0)
             rows, self._rows = self._header + rows, None
