@@ -1,9 +1,15 @@
 """What other readers' public test files hold, and a loader once lost or changed; the fixtures here are our own."""
 
+import io
+import zipfile
+
 import pytest
 
 from blocks_of import document_of, outline
 from hostile_files import docx
+from office_files import pptx, relations, xlsx, zipped
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def test_items_in_an_item_without_words_are_read_with_the_item_around_it():
@@ -120,3 +126,53 @@ def test_rows_of_latex_below_a_cell_that_spans_them_keep_their_columns():
 )
 def test_formulas_of_latex_keep_their_powers_and_fractions(formula, text):
     assert document_of("a.tex", f"So ${formula}$.").text == f"So {text}."
+
+
+def chart(*series, title="Sales", code="General"):
+    def points(values, tag="strCache"):
+        inside = "".join(f'<pt idx="{number}"><v>{value}</v></pt>' for number, value in enumerate(values))
+        return f"<{tag}><formatCode>{code if tag == 'numCache' else 'General'}</formatCode>{inside}</{tag}>"
+
+    rows = "".join(
+        f"<ser><tx><strRef>{points([name])}</strRef></tx><cat><strRef>{points(values)}</strRef></cat>"
+        f"<val><numRef>{points(values.values(), 'numCache')}</numRef></val></ser>"
+        for name, values in series
+    )
+    words = f"<title><tx><rich><p><r><t>{title[:3]}</t></r><r><t>{title[3:]}</t></r></p></rich></tx></title>"
+    return f"<chartSpace><chart>{words}<plotArea><barChart>{rows}</barChart></plotArea></chart></chartSpace>"
+
+
+CHART = chart(("Tea", {"2024": 0.25, "2025": 0.5}), ("Milk", {"2024": 0.125, "2025": 0.2}), code="0.0%")
+SHOWN = ["Sales", "Tea | Milk", "2024; Tea: 25.0%; Milk: 12.5%", "2025; Tea: 50.0%; Milk: 20.0%"]
+PLACED = f'<chart xmlns:r="{OFFICE}" r:id="c"/>'
+
+
+@pytest.mark.parametrize(("more", "shown"), [("", SHOWN), ("<nv><cNvPr hidden='1'/></nv>", [])])
+def test_charts_of_slides_are_tables(more, shown):
+    slide = f"<graphicFrame>{more}{PLACED}</graphicFrame><sp><txBody><p><r><t>End</t></r></p></txBody></sp>"
+    parts = {"ppt/_rels/s0.xml.rels": relations({"c": ("chart", "c.xml")}), "ppt/c.xml": CHART}
+    assert [text for *_, text in outline("a.pptx", pptx(slide, more=parts))] == [*shown, "End"]
+
+
+def test_charts_of_word_stand_below_their_paragraph():
+    body = f"<w:p><w:r><w:t>As follows.</w:t></w:r><w:r><w:drawing>{PLACED}</w:drawing></w:r></w:p>"
+    with zipfile.ZipFile(io.BytesIO(docx(body))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["word/_rels/document.xml.rels"] = relations({"c": ("chart", "c.xml")})
+    data = zipped(parts | {"word/c.xml": CHART})
+    assert [text for *_, text in outline("a.docx", data)] == ["As follows.", *SHOWN]
+
+
+def test_comments_on_slides_and_their_replies_say_who_wrote_them():
+    said = "<txBody><p><r><t>{}</t></r></p></txBody>"
+    reply = f'<replyLst><reply authorId="b">{said.format("In June.")}</reply></replyLst>'
+    comments = f'<cmLst><cm authorId="a">{reply}{said.format("Until when?")}</cm></cmLst>'
+    parts = {
+        "ppt/_rels/p.xml.rels": relations({"r0": ("slide", "s0.xml"), "a": ("authors", "a.xml")}),
+        "ppt/a.xml": '<authorLst><author id="a" name="Ann"/><author id="b" name="Bo"/></authorLst>',
+        "ppt/_rels/s0.xml.rels": relations({"c": ("comments", "c.xml")}),
+        "ppt/c.xml": comments,
+    }
+    slide = "<sp><txBody><p><r><t>Open</t></r></p></txBody></sp>"
+    texts = [text for *_, text in outline("a.pptx", pptx(slide, more=parts))]
+    assert texts == ["Open", "Comment by Ann: Until when?", "Comment by Bo: In June."]

@@ -2,13 +2,14 @@
 (ECMA-376, part 1, 17)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.charts import add_chart
 from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
@@ -47,7 +48,7 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     styles = Styles()
     styles.read_word(package.tree(targets.get("styles", "")))
     outline = Outline()
-    body = _Body(styles, outline)
+    body = _Body(styles, outline, chart=lambda name: package.tree(package.targets(main, "Id").get(name, "")))
     for kind in _NOTES:
         for note in package.tree(targets.get(f"{kind}s", "")).iter(kind):
             body.notes[kind, note.get("id", "")] = _note(note, styles, outline)
@@ -113,6 +114,8 @@ class _Body:
     outline: Outline
     notes: dict[tuple[str, str], str] = field(default_factory=dict)  # each is said once
     heading: str = ""
+    chart: Callable[[str], Element] = lambda _: Element("")
+    _charts: list[Element] = field(default_factory=list)  # of the paragraph or table that is being read
     _fields: list[str] = field(default_factory=list)
     _waiting: list[str] = field(default_factory=list)  # notes of the table that is being read
 
@@ -120,10 +123,9 @@ class _Body:
         """Everything in an element."""
         for node in parent:
             name = node.tag
-            if name == "p":
-                self._paragraph(node, at)
-            elif name == "tbl":
-                self._table(node, at)
+            if name in {"p", "tbl"}:
+                (self._paragraph if name == "p" else self._table)(node, at)
+                self._add_charts(at)
             elif name == "txbxContent":
                 page = look(at.page, UNKNOWN_PAPER)
                 self.read(node, at._replace(page=page, look=page, cell=None, paragraph=None))
@@ -142,6 +144,8 @@ class _Body:
         name = node.tag
         if name in {"r", "m:r"}:
             self.read(node, self._run(node, at))
+        elif name == "chart":
+            self._charts += [self.chart(node.get("r:id", ""))] if at.run.shows and not at.deleted else []
         elif name == "m:oMath":
             paragraph.runs.add(equation(node, lambda run: self._said(run, at, paragraph)))
         elif name in {"t", "m:t", "delText"} or name in _BREAKS:
@@ -155,6 +159,13 @@ class _Body:
                 paragraph.notes.append(note)
         elif name not in _NOT_READ:
             self.read(node, at)
+
+    def _add_charts(self, at: _Around) -> None:
+        """The charts of a paragraph stand below it, those of a table below the table."""
+        if at.cell is None:
+            charts, self._charts = self._charts, []
+            for chart in charts:
+                add_chart(chart, self.outline)
 
     def _said(self, node: Element, at: _Around, paragraph: _Paragraph) -> str:
         """The text that shows of a run in a formula."""

@@ -1,12 +1,14 @@
 """PowerPoint presentations: every slide a page, its title a heading, its lines items (ECMA-376, part 1, 19)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.charts import add_chart
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
@@ -34,23 +36,40 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     size = next(((_whole(node, "cx"), _whole(node, "cy")) for node in show.iter("sldSz")), (0, 0))
     outline = Outline()
     heading, rows = "", []
+    beside = package.targets(main)
+    authors = {
+        node.get("id", ""): one_line(node.get("name", ""))
+        for node in package.tree(beside.get("commentAuthors", beside.get("authors", ""))).iter()
+    }
     for slide_id in show.iter("sldId"):
         rows.append(len(outline.blocks))
         part = parts.get(slide_id.get("r:id", ""), "")
         slide = package.tree(part)
         page = Look(gone=slide.get("show") in {"0", "false"}, paper="")
-        title = _add_slide(slide, outline, page, size)
+        title = _add_slide(slide, outline, page, size, partial(_chart, package, part))
         heading = heading or title
         beside = package.targets(part)
         _add_notes(package.tree(beside.get("notesSlide", "")), outline, page)
-        for node in package.tree(beside.get("comments", beside.get("comment", ""))).iter("cm"):
-            text = one_line(
-                " ".join("".join(one.itertext()) for one in node if one.tag in {"text", "txBody"})
-            )
-            outline.add(BlockKind.PARAGRAPH, f"Comment: {text}" if text and not page.gone else "")
+        if not page.gone:
+            _add_comments(package.tree(beside.get("comments", beside.get("comment", ""))), authors, outline)
     loaded = outline.loaded(package.title(top.get("core-properties", "")) or heading or path.stem)
     starts = [block.start for block in outline.blocks] + [len(loaded.text)]
     return replace(loaded, pages=(0, *(starts[row] for row in rows[1:])) if rows else ())
+
+
+def _chart(package: Package, slide: str, name: str) -> Element:
+    """The chart that a slide calls so, an empty element for a missing one."""
+    return package.tree(package.targets(slide, "Id").get(name, ""))
+
+
+def _add_comments(root: Element, authors: dict[str, str], outline: Outline) -> None:
+    """Append the comments of a slide and the replies to them, and who wrote each."""
+    for node in root.iter():
+        if node.tag in {"cm", "reply"}:
+            said = ("".join(one.itertext()) for one in node if one.tag in {"text", "txBody"})
+            text, author = one_line(" ".join(said)), authors.get(node.get("authorId", ""), "")
+            by = f" by {author}" if author else ""
+            outline.add(BlockKind.PARAGRAPH, f"Comment{by}: {text}" if text else "")
 
 
 class _Shape(NamedTuple):
@@ -86,8 +105,10 @@ def _is_outside(shape: Element, size: tuple[int, int]) -> bool:
     return False
 
 
-def _add_slide(slide: Element, outline: Outline, page: Look, size: tuple[int, int]) -> str:
-    """Append a slide, its title first; that title."""
+def _add_slide(
+    slide: Element, outline: Outline, page: Look, size: tuple[int, int], chart: Callable[[str], Element]
+) -> str:
+    """Append a slide, its title first; that title. `chart` finds the charts of the slide."""
     shapes = list(_shapes(slide, page, size))
     heading = ""
     for shape in shapes:
@@ -99,6 +120,8 @@ def _add_slide(slide: Element, outline: Outline, page: Look, size: tuple[int, in
         if shape.node.tag == "graphicFrame":
             for table in shape.node.iter("tbl"):
                 _add_table(table, shape, outline)
+            for node in () if shape.look.gone else shape.node.iter("chart"):
+                add_chart(chart(node.get("r:id", "")), outline)
         elif shape.kind not in _TITLES:
             _add_shape(list(_paragraphs(shape, outline)), shape.kind, outline)
     return heading

@@ -50,8 +50,11 @@ class Formats:
     def shown(self, value: str, style: int) -> str:
         """A number as a reader sees it: a date, a time, a number of hours, or the number with its digits and unit."""
         number = self._cells[style][0] if style < len(self._cells) else 0
-        code = self._own.get(number, _DIGITS.get(number, ""))
-        kind = _kind(number, code)
+        return self.formatted(value, self._own.get(number, _DIGITS.get(number, "")), number)
+
+    def formatted(self, value: str, code: str, number: int = 0) -> str:
+        """As `shown`, by a format and the number of one that Excel has."""
+        kind = _kind(number, code[:_LONGEST])
         try:
             amount = float(value)
         except ValueError:
@@ -60,7 +63,7 @@ class Formats:
             return _elapsed(amount, code)
         if kind in {"date", "time"} and 0 <= amount < _LAST_DAY:
             return self._date(amount, kind)
-        written = _written(amount, code) if abs(amount) < _LARGEST and not kind else ""
+        written = _written(amount, code[:_LONGEST]) if abs(amount) < _LARGEST and not kind else ""
         return written or (
             f"{amount:.{_MOST_DIGITS}g}" if "." in value and "e" not in value.lower() else value
         )
