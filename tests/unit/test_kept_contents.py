@@ -176,3 +176,21 @@ def test_comments_on_slides_and_their_replies_say_who_wrote_them():
     slide = "<sp><txBody><p><r><t>Open</t></r></p></txBody></sp>"
     texts = [text for *_, text in outline("a.pptx", pptx(slide, more=parts))]
     assert texts == ["Open", "Comment by Ann: Until when?", "Comment by Bo: In June."]
+
+
+def test_comments_on_cells_and_their_replies_say_who_wrote_them():
+    book = {"r0": ("worksheet", "s0.xml"), "p": ("person", "p.xml")}
+    sheet = {"c": ("comments", "c.xml"), "t": ("threadedComment", "t.xml")}
+    thread = '<threadedComment ref="A1" personId="{}" id="{}"><text>{}</text></threadedComment>'
+    parts = {
+        "xl/_rels/workbook.xml.rels": relations(book),
+        "xl/p.xml": '<personList><person id="a" displayName="Ann"/><person id="b" displayName="Bo"/></personList>',
+        "xl/_rels/s0.xml.rels": relations(sheet),
+        "xl/c.xml": "<comments><authors><author>tc=1</author></authors><commentList>"
+        '<comment ref="A1" authorId="0"><text><t>[Threaded comment] Why?</t></text></comment></commentList></comments>',
+        "xl/t.xml": f"<all>{thread.format('a', '1', 'Why?')}{thread.format('b', '2', 'Ask Jo.')}</all>",
+    }
+    data = xlsx('<row><c t="inlineStr"><is><t>tea</t></is></c></row>', more=parts)
+    texts = [text for *_, text in outline("a.xlsx", data)]
+    assert texts[-2:] == ["Comment by Ann on A1: Why?", "Comment by Bo on A1: Ask Jo."]
+    assert not any("[Threaded" in text for text in texts)

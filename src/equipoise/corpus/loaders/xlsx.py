@@ -59,14 +59,27 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
             sheet = _Sheet(shared, formats, outline, node.get("name", ""), shows, left)
             sheet.close(read_xml(data, "row", sheet.row))
             if shows:
-                notes = package.targets(parts.get(node.get("r:id", ""), "")).get("comments", "")
-                _add_comments(package.tree(notes), outline)
+                beside = package.targets(parts.get(node.get("r:id", ""), ""))
+                threads = package.tree(beside.get("threadedComment", ""))
+                _add_comments(package.tree(beside.get("comments", "")), outline, threads)
+                _add_threads(threads, package.tree(targets.get("person", "")), outline)
             left = sheet.left
     return outline.loaded(package.title(top.get("core-properties", "")) or path.stem)
 
 
-def _add_comments(root: Element, outline: Outline) -> None:
-    """Append the comments of a sheet, each with its cell and who wrote it."""
+def _add_threads(root: Element, persons: Element, outline: Outline) -> None:
+    """Append the comments of a sheet that have replies, each with its cell and who wrote it."""
+    names = {node.get("id", ""): one_line(node.get("displayName", "")) for node in persons.iter("person")}
+    for node in root.iter("threadedComment"):
+        text, author = one_line(node.findtext("text", "")), names.get(node.get("personId", ""), "")
+        by = f" by {author}" if author else ""
+        outline.add(BlockKind.PARAGRAPH, f"Comment{by} on {node.get('ref', '')}: {text}" if text else "")
+
+
+def _add_comments(root: Element, outline: Outline, threads: Element) -> None:
+    """Append the comments of a sheet, each with its cell and who wrote it, but for the copies that older programs are
+    to read of those in `threads`."""
+    copied = {f"tc={node.get('id', '')}" for node in threads.iter("threadedComment")}
     authors = [one_line(node.text or "") for node in root.iter("author")]
     for node in root.iter("comment"):
         number = _small(node.get("authorId", ""))
@@ -75,7 +88,8 @@ def _add_comments(root: Element, outline: Outline) -> None:
             one_line("".join(part.text or "" for part in node.iter("t"))).removeprefix(f"{author}:").strip()
         )
         by = f" by {author}" if author else ""
-        outline.add(BlockKind.PARAGRAPH, f"Comment{by} on {node.get('ref', '')}: {text}" if text else "")
+        kept = text and author not in copied
+        outline.add(BlockKind.PARAGRAPH, f"Comment{by} on {node.get('ref', '')}: {text}" if kept else "")
 
 
 def _text(node: Element) -> str:
