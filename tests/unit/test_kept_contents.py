@@ -194,3 +194,38 @@ def test_comments_on_cells_and_their_replies_say_who_wrote_them():
     texts = [text for *_, text in outline("a.xlsx", data)]
     assert texts[-2:] == ["Comment by Ann on A1: Why?", "Comment by Bo on A1: Ask Jo."]
     assert not any("[Threaded" in text for text in texts)
+
+
+def numbered(*paragraphs):
+    """A Word document of (list, depth, text), with lists 1 and 2 of one kind, where 2 begins again, and bullets (3)."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    kinds = (("upperRoman", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)"))
+    levels = "".join(
+        f'<lvl ilvl="{row}"><start val="1"/><numFmt val="{kind}"/><lvlText val="{text}"/></lvl>'
+        for row, (kind, text) in enumerate(kinds)
+    )
+    head, again = '<w:outlineLvl w:val="0"/>', '<lvlOverride ilvl="0"><startOverride val="1"/></lvlOverride>'
+    lists = (
+        f'<abstractNum abstractNumId="7">{levels}</abstractNum><abstractNum abstractNumId="8">'
+        '<lvl ilvl="0"><numFmt val="bullet"/><lvlText val="o"/></lvl></abstractNum>'
+        f'<num numId="1"><abstractNumId val="7"/></num><num numId="2"><abstractNumId val="7"/>{again}</num>'
+        '<num numId="3"><abstractNumId val="8"/></num>'
+    )
+    body = "".join(
+        f"<w:p><w:pPr>{head if depth == 0 and name < 3 else ''}<w:numPr>"
+        f'<w:ilvl w:val="{depth}"/><w:numId w:val="{name}"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+        for name, depth, text in paragraphs
+    )
+    with zipfile.ZipFile(io.BytesIO(docx(body))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["word/_rels/document.xml.rels"] = relations({"n": ("numbering", "n.xml")})
+    return zipped(parts | {"word/n.xml": f'<numbering xmlns="{word}">{lists}</numbering>'})
+
+
+def test_headings_and_items_of_word_have_the_numbers_that_word_shows():
+    rows = [(1, 0, "Rent"), (1, 1, "Due"), (1, 2, "May"), (1, 2, "June"), (3, 0, "note"), (1, 1, "Late")]
+    data = numbered(*rows, (1, 0, "Term"), (1, 1, "End"), (2, 0, "Annex"), (9, 0, "odd"))
+    assert [text for *_, text in outline("a.docx", data)] == [
+        "I. Rent", "I.1 Due", "(a) May", "(b) June", "note", "I.2 Late", "II. Term", "II.1 End", "I. Annex", "odd"
+    ]  # fmt: skip
+    assert document_of("a.docx", data).title == "Rent"

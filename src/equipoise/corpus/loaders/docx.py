@@ -14,6 +14,7 @@ from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.numbering import Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.styles import OFF, UNKNOWN_PAPER, Styles, small_number, word_style
@@ -49,6 +50,7 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     styles.read_word(package.tree(targets.get("styles", "")))
     outline = Outline()
     body = _Body(styles, outline, chart=lambda name: package.tree(package.targets(main, "Id").get(name, "")))
+    body.numbering.read(package.tree(targets.get("numbering", "")))
     for kind in _NOTES:
         for note in package.tree(targets.get(f"{kind}s", "")).iter(kind):
             body.notes[kind, note.get("id", "")] = _note(note, styles, outline)
@@ -115,6 +117,7 @@ class _Body:
     notes: dict[tuple[str, str], str] = field(default_factory=dict)  # each is said once
     heading: str = ""
     chart: Callable[[str], Element] = lambda _: Element("")
+    numbering: Numbering = field(default_factory=Numbering)
     _charts: list[Element] = field(default_factory=list)  # of the paragraph or table that is being read
     _fields: list[str] = field(default_factory=list)
     _waiting: list[str] = field(default_factory=list)  # notes of the table that is being read
@@ -220,6 +223,9 @@ class _Body:
         if not text.strip():
             return
         kind, level = self.styles.kind(style, said)
+        listed = {**self.styles.named(style), **said}
+        label = self.numbering.label(listed.get("numId", ""), listed.get("ilvl", "0"))
+        text = f"{label} {text.lstrip()}" if label and not paragraph.is_contents else text
         if at.cell is not None:
             self._waiting += paragraph.notes
             at.cell.texts.append(text.strip())
@@ -229,7 +235,8 @@ class _Body:
         elif kind is BlockKind.CODE:
             self.outline.code(text.rstrip(), paragraph.notes)
         else:
-            self.heading = self.heading or (one_line(text) if kind is BlockKind.HEADING else "")
+            title = one_line(text).removeprefix(label).strip()
+            self.heading = self.heading or (title if kind is BlockKind.HEADING else "")
             add_item = kind is BlockKind.ITEM
             text = text.strip()
             row = self.outline.item(text, level) if add_item else self.outline.add(kind, text, level=level)
