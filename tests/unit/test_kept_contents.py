@@ -229,3 +229,9 @@ def test_headings_and_items_of_word_have_the_numbers_that_word_shows():
         "I. Rent", "I.1 Due", "(a) May", "(b) June", "note", "I.2 Late", "II. Term", "II.1 End", "I. Annex", "odd"
     ]  # fmt: skip
     assert document_of("a.docx", data).title == "Rent"
+
+
+def test_numbers_of_sections_in_xml_stand_before_their_titles():
+    inner = "<sec><label>2.1</label><title>Deposit</title><p>It is 40 euros.</p></sec>"
+    source = f"<article><body><sec><label>2.</label><title>Fees</title>{inner}</sec></body></article>"
+    assert [text for *_, text in outline("a.xml", source)] == ["2. Fees", "2.1 Deposit", "It is 40 euros."]

@@ -51,6 +51,7 @@ def load_xml(path: Path, data: bytes) -> list[LoadedDocument]:
         root = read_xml(data, entities={name: chr(code) for name, code in entities.name2codepoint.items()})
         if not _is_text(root):
             return [value_loaded(path, _value(root))]
+        _number(root)
         outline = Outline()
         title = next((one_line("".join(node.itertext())) for node in root.iter() if node.tag in _TITLES), "")
         read_page(path, f"<!DOCTYPE html><body>{_html(root, 0, inline=False)}", outline)
@@ -59,6 +60,15 @@ def load_xml(path: Path, data: bytes) -> list[LoadedDocument]:
     except (ParseError, ValueError, LookupError) as error:
         raise UnreadableFile(str(path), f"it is not valid XML ({error}); correct it") from error
     return [outline.loaded(title or path.stem)]
+
+
+def _number(root: Element) -> None:
+    """Put the numbers of sections before their titles."""
+    for node in root.iter():
+        if len(node) > 1 and node[0].tag == "label" and node[1].tag in _TITLES:
+            number = one_line("".join(node[0].itertext()))
+            node[1].text = f"{number} {node[1].text or ''}".lstrip()
+            node.remove(node[0])
 
 
 def _is_text(root: Element) -> bool:
