@@ -235,3 +235,12 @@ def test_numbers_of_sections_in_xml_stand_before_their_titles():
     inner = "<sec><label>2.1</label><title>Deposit</title><p>It is 40 euros.</p></sec>"
     source = f"<article><body><sec><label>2.</label><title>Fees</title>{inner}</sec></body></article>"
     assert [text for *_, text in outline("a.xml", source)] == ["2. Fees", "2.1 Deposit", "It is 40 euros."]
+
+
+def test_formulas_on_slides_are_read_and_their_hidden_runs_are_not():
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    hidden = '<m:r><rPr sz="0"/><m:t>SECRET</m:t></m:r>'
+    formula = f"<m:oMath {space}>{power('10', '6')}{hidden}</m:oMath>"
+    slide = f"<sp><txBody><p><r><t>about </t></r>{formula}<r><t> cells</t></r></p></txBody></sp>"
+    document = document_of("a.pptx", pptx(slide))
+    assert (document.text, document.hidden) == ("about 10^6 cells", len("SECRET"))

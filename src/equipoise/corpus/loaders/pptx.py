@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.charts import add_chart
+from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
@@ -172,12 +173,25 @@ def _paragraphs(shape: _Shape, outline: Outline) -> Iterator[tuple[str, int]]:
             elif part.tag == "rPr":
                 raised = _whole(part, "baseline")
                 run, place = look(run, _style(part)), "super" if raised > 0 else "sub" if raised else ""
+            elif part.tag == "m:oMath":
+                runs.add(equation(part, partial(_said, shape, outline)))
             elif part.tag == "br":
                 runs.parts.append("\n")
             elif part.tag == "t":
                 runs.add(part.text or "", shows=run.shows, place=place)
         if text := runs.text().strip():
             yield text, level + 1 if bullet or level else 0
+
+
+def _said(shape: _Shape, outline: Outline, run: Element) -> str:
+    """The text that shows of a run in a formula."""
+    seen, runs = shape.look, Runs(outline)
+    for part in run.iter():
+        if part.tag == "rPr":
+            seen = look(seen, _style(part))
+        elif part.tag == "m:t":
+            runs.add(part.text or "", shows=seen.shows)
+    return runs.text()
 
 
 def _style(properties: Element) -> dict[str, str]:
