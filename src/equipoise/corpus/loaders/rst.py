@@ -4,6 +4,8 @@ import csv
 import re
 from contextlib import suppress
 
+from equipoise.corpus.loaders.loaded import one_line
+
 _MARKUP = re.compile(r"\s*+\.\.(?:\s++(?P<first>\S++)(?P<rest>[^\n]*+)|\s*+\Z)")
 _BORDER = re.compile(r"\s*+=++(?:\s++=++)++\s*+")
 _DIRECTIVE = re.compile(r"\s*+\.\. (list|csv)-table::([^\n]*+)")
@@ -165,7 +167,7 @@ def _csv_rows(lines: list[str], first: int, end: int) -> dict[int, list[str]]:
     with suppress(csv.Error):
         for cells in reader:
             if cells:
-                rows[row] = [" ".join(cell.split()) for cell in cells]
+                rows[row] = list(map(one_line, cells))
             row = first + reader.line_num
     return rows
 
