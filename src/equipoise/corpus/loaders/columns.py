@@ -36,9 +36,10 @@ _TOUCH = 3.0  # points between rules that meet
 def _in_columns(lines: list[PageLine]) -> list[PageLine]:
     """The lines of a page, those in two columns cut at the gutter: the left column before the right one."""
     ordered: list[PageLine] = []
+    words = [[(piece.right, len(piece.text.split())) for piece in line.pieces] for line in lines]
     at = 0
     while at < len(lines):
-        end, gutter = _shared(lines, at)
+        end, gutter = _shared(lines, words, at)
         if end == at:
             ordered.append(lines[at])
             at += 1
@@ -50,8 +51,11 @@ def _in_columns(lines: list[PageLine]) -> list[PageLine]:
     return ordered
 
 
-def _shared(lines: Sequence[PageLine], start: int) -> tuple[int, float]:
-    """The row behind the last line from `start` on that stands in two columns of prose, and where the second begins."""
+def _shared(
+    lines: Sequence[PageLine], words: Sequence[Sequence[tuple[float, int]]], start: int
+) -> tuple[int, float]:
+    """The row behind the last line from `start` on that stands in two columns of prose, and where the second begins;
+    `words` are where the pieces of each line end, and how many they have."""
     first = next((line for line in lines[start : start + 2] if len(line.pieces) > 1), None)
     for piece in first.pieces[1:] if first else ():
         gutter = piece.left
@@ -62,11 +66,16 @@ def _shared(lines: Sequence[PageLine], start: int) -> tuple[int, float]:
             and lines[end].page == lines[start].page
         ):
             end += 1
-        halves = [_texts(line, gutter) for line in lines[start:end]]
-        both = [(left, right) for left, right in halves if left and right]
-        if len(both) >= _LEAST_SHARED and all(
-            sum(len(pair[side].split()) for pair in both) >= _PROSE_WORDS * len(both) for side in (0, 1)
-        ):
+        if end - start < _LEAST_SHARED:
+            continue
+        both = [
+            (left, right)
+            for row in words[start:end]
+            if (left := sum(many for ends, many in row if ends < gutter))
+            and (right := sum(many for ends, many in row if ends >= gutter))
+        ]
+        least = _PROSE_WORDS * len(both)
+        if len(both) >= _LEAST_SHARED and all(sum(column) >= least for column in zip(*both, strict=True)):
             return end, gutter
     return start, 0.0
 
@@ -77,11 +86,6 @@ def _crosses(line: PageLine, gutter: float) -> bool:
         or bool(line.row)
         or any(piece.left < gutter - line.size / 2 < piece.right for piece in line.pieces)
     )
-
-
-def _texts(line: PageLine, gutter: float) -> tuple[str, str]:
-    left = " ".join(piece.text for piece in line.pieces if piece.right < gutter)
-    return left, " ".join(piece.text for piece in line.pieces if piece.right >= gutter)
 
 
 def _half(line: PageLine, gutter: float, *, right: bool) -> PageLine | None:

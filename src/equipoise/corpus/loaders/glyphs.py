@@ -183,18 +183,18 @@ class _Glyphs:
             low, high = (run.base + share * size for share in _THROUGH)
             near = self.strokes[bisect_left(self.strokes, (low,)) : bisect_right(self.strokes, (high,))]
             across = [(start, end) for _, start, end in near if left - size < start and end < right + size]
-            text = self._outside(across, run.text, first) if across else run.text
-            self.page.hidden += filled(run.text) - filled(text)
-            kept.append(run._replace(text=text))
+            kept.append(self._outside(across, run, first) if across else run)
         return kept
 
-    def _outside(self, across: Sequence[tuple[float, float]], text: str, first: int) -> str:
-        """The text with a space for every letter that one of the strokes goes through."""
-        places = (self.turned(*self._origin(row))[0] for row in range(first, first + len(text)))
-        return "".join(
+    def _outside(self, across: Sequence[tuple[float, float]], run: TextRun, first: int) -> TextRun:
+        """The run with a space for every letter that one of the strokes goes through."""
+        places = (self.turned(*self._origin(row))[0] for row in range(first, first + len(run.text)))
+        text = "".join(
             " " if any(start - 1 < at < end - 1 for start, end in across) else letter
-            for letter, at in zip(text, places, strict=True)
+            for letter, at in zip(run.text, places, strict=True)
         )
+        self.page.hidden += filled(run.text) - filled(text)
+        return run._replace(text=text)
 
     def _inside(self, stretch: _Stretch) -> str:
         """The text with a space for every letter outside the page."""
