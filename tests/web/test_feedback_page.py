@@ -68,7 +68,7 @@ def test_an_admin_reads_what_was_asked_and_takes_it_as_a_sheet(live, visit):
     table = page.get_by_role("table")
     expect(table.get_by_role("cell", name=OFF)).to_be_visible()
     expect(table.get_by_role("cell", name=QUESTION)).to_have_count(0)
-    show = page.get_by_label("Show")
+    show = page.get_by_role("combobox", name="Show")
     show.select_option("worst")
     expect(table.get_by_role("cell", name=WORDS)).to_be_visible()
     with page.expect_download() as download:
