@@ -1,6 +1,7 @@
 """Sites on the command line and in the settings."""
 
 import json
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -9,6 +10,8 @@ from equipoise import Library
 from equipoise.core import settings
 from equipoise.core.errors import CorpusError, InputError, SettingsError
 from equipoise.core.source_settings import SourceSettings
+from equipoise.corpus.store import Store
+from hashed_words import HashedWords
 from site_server import serving
 
 
@@ -157,3 +160,15 @@ def test_times_and_secrets():
     for bad in ({}, {"SHOP": "a\r\nHost: b"}):
         with pytest.raises(SettingsError, match="SHOP"):
             chosen.secret(bad)
+
+
+def test_a_browser_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "playwright.async_api", None)
+    monkeypatch.delitem(sys.modules, "equipoise.corpus.sources.browser", raising=False)
+    with (
+        serving() as site,
+        Store.open(tmp_path / "index.db", create=True) as store,
+        pytest.raises(InputError, match=r"pip install 'equipoise\[browser\]'"),
+    ):
+        site.sync(store, HashedWords(), browser=True)
+    assert site.asked == []

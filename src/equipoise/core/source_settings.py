@@ -29,7 +29,8 @@ class SourceSettings(Section):
     `sources sync --due`. `comments` are CSS selectors of what readers write besides what is found by itself. `allow`
     names hosts on networks of your own that may be asked. `authorization` is the variable (`env:NAME`) that holds what
     is sent as Authorization, to this host alone. No more than `pages` pages are asked for, `delay` seconds apart.
-    `options` are those of a bucket, of SFTP, WebDAV or IMAP; what is secret in them is `env:NAME`, too.
+    With `browser`, pages of a site that are empty until their scripts have run are read by a browser. `options` are
+    those of a bucket, of SFTP, WebDAV or IMAP; what is secret in them is `env:NAME`, too.
     """
 
     address: str
@@ -47,6 +48,7 @@ class SourceSettings(Section):
     pages: int = Field(default=10_000, ge=1, le=1_000_000)
     delay: float = Field(default=0.0, ge=0, le=60)
     collection: str = ""
+    browser: bool = False
     options: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("address")
@@ -120,7 +122,7 @@ def _each(given: object) -> object:
 
 class SourcesSettings(Section):
     """Where documents live besides folders: tables `[[sources]]`, each with an `address`, and `trust`, `include`,
-    `exclude`, `every`, `comments`, `allow`, `authorization`, `pages`, `delay`, `collection`, `options`
+    `exclude`, `every`, `comments`, `allow`, `authorization`, `pages`, `delay`, `collection`, `browser`, `options`
     (docs/sources.md)."""
 
     listed: Annotated[tuple[SourceSettings, ...], BeforeValidator(_each), WHERE_TO] = ()

@@ -34,8 +34,18 @@ STEP_S = 20.0
 """For each step of it."""
 _BUSY = frozenset({429, 503})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_KEPT = frozenset({b"content-type", b"etag", b"last-modified", b"x-robots-tag", b"location", b"retry-after"})
-_LONGEST_HEADER = 2_000
+_KEPT = frozenset(
+    {
+        b"content-type",
+        b"content-security-policy",
+        b"etag",
+        b"last-modified",
+        b"x-robots-tag",
+        b"location",
+        b"retry-after",
+    }
+)
+_LONGEST_HEADER = 8_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
-from equipoise.core.errors import CorpusError, EquipoiseError
+from equipoise.core.errors import CorpusError, EquipoiseError, InputError
 from equipoise.core.metadata import COLLECTION, Scalar
 from equipoise.core.protocols import Encoder
 from equipoise.core.source_settings import SITES, WIKIS, SourceSettings, scheme_of
@@ -26,6 +27,9 @@ from equipoise.corpus.sources.wiki import api_of, wiki_of
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.corpus.writing import Judge, Progress
+
+if TYPE_CHECKING:
+    from equipoise.corpus.sources.browser import Browser
 
 
 def sync_source(
@@ -85,10 +89,23 @@ def _opened(
         return
     scope = SiteScope(given(chosen.address), chosen.include, chosen.exclude)
     is_known_anew = (memory.run(address) or Run()).how != _how(chosen)
-    with Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher:
-        site = Site(scope, fetcher, readers, memory, chosen.comments, chosen.pages, is_known_anew)
+    with (
+        Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher,
+        _browser(fetcher) if chosen.browser else nullcontext() as browser,
+    ):
+        site = Site(scope, fetcher, readers, memory, chosen.comments, chosen.pages, is_known_anew, browser)
         yield site
         site.tidy(store)
+
+
+def _browser(fetcher: Fetcher) -> "AbstractContextManager[Browser]":
+    try:
+        from equipoise.corpus.sources.browser import Browser  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise InputError(
+            "pages that scripts write need more packages: pip install 'equipoise[browser]'"
+        ) from error
+    return Browser(fetcher)
 
 
 def _trust(chosen: SourceSettings) -> Trust:
@@ -99,7 +116,7 @@ def _trust(chosen: SourceSettings) -> Trust:
 
 def _how(chosen: SourceSettings) -> str:
     """By what pages are read: where it is another, a page that has not changed is read again."""
-    told = json.dumps([loaders.VERSION, *chosen.comments])
+    told = json.dumps([loaders.VERSION, *chosen.comments, *(["browser"] if chosen.browser else [])])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

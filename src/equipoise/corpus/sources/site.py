@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.corpus.files import Content, LeftOut, Original
@@ -24,6 +25,9 @@ from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 
+if TYPE_CHECKING:
+    from equipoise.corpus.sources.browser import Browser
+
 DEEPEST = 30
 """Links from the start, or from a sitemap, to a page: a calendar without end is left here."""
 MOST_QUERIES = 100
@@ -32,6 +36,9 @@ _AHEAD = 2
 """Requests that wait, for each that runs: none is idle while a page is read."""
 PATIENCE = 2
 """Runs in a row in which nothing leads to a page until it is gone."""
+BARE = 200
+"""Characters that a page with scripts must say by itself, so that no browser is asked: "Loading..." is no page."""
+_BY_SCRIPT = "there is no text on it before its scripts have run: see browser in docs/sources.md"
 _GONE = frozenset({404, 410})
 
 
@@ -47,6 +54,7 @@ class Site:
     selectors: tuple[str, ...] = ()
     most: int = 10_000
     is_known_anew: bool = False
+    browser: "Browser | None" = None
     failed: list[UnreadableFile] = field(default_factory=list)
     _seen: dict[str, Seen] = field(default_factory=dict)
     _queue: deque[tuple[Address, int]] = field(default_factory=deque)
@@ -85,6 +93,8 @@ class Site:
         """The pages, each while it is at hand. Raises CorpusError where the site does not answer."""
         self._seen, self._known = self.memory.pages(self.address), len({_page_of(key) for key in known})
         robots = Robots.of(self.fetcher)
+        if self.browser is not None:
+            self.browser.allow = robots.allow
         self._enter(self.scope.start, 0)
         maps = Sitemaps(self.fetcher, self.readers, self.failed)
         for address in maps.pages(robots.sitemaps):
@@ -289,6 +299,9 @@ class Site:
         is_html = suffix == ".html"
         try:
             read = self._page(answer) if is_html else self._file(answer, suffix)
+            if self.browser is not None and is_html and _is_bare(answer, read):
+                answer = self.browser.rendered(answer)
+                read = self._page(answer)
         except UnreadableFile as error:
             self._fail(address, error.reason, depth)
             return
@@ -326,7 +339,8 @@ class Site:
             self._leave(address, "it asks for a password")
         elif not read.own and not read.others:
             self._gone.add(page)
-            self._leave(address, read.why or "there is no text on it")
+            is_by_script = self.browser is None and _is_bare(answer, read)
+            self._leave(address, _BY_SCRIPT if is_by_script else read.why or "there is no text on it")
         else:
             return False
         return True
@@ -356,6 +370,12 @@ class _Asked:
     before: Seen | None
     answer: Future[Fetched]
     is_alias: bool = False
+
+
+def _is_bare(answer: Fetched, read: ParsedPage) -> bool:
+    """Whether a page that may be read says next to nothing without its scripts."""
+    said = sum(len(one.text) for one in (*read.own, *read.others))
+    return said < BARE and not (read.noindex or read.login) and b"<script" in answer.data.lower()
 
 
 def _page_of(key: str) -> str:
