@@ -1,15 +1,20 @@
 """A real browser for pages that are empty until their scripts have run. It has no network.
 
-Chromium resolves no name and connects through a proxy that is not there. What a page asks for is answered here, with
+Chromium runs in a network where there is nothing, as far as the system lets it; anyhow it resolves no name and connects
+through a proxy that is not there. What a page asks for is answered here, with
 what the source's own `Fetcher` gets: so the host, robots.txt, sizes and pauses hold for scripts as for pages.
 """
 
 import asyncio
 import os
+import shlex
 import shutil
+import subprocess
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -64,6 +69,7 @@ class Browser(Closing):
         self._kept: dict[Address, Fetched] = {}
         self._playwright: Playwright | None = None
         self._chromium: Chromium | None = None
+        self._folder = TemporaryDirectory(prefix="equipoise-")
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="equipoise-browser", daemon=True)
         self._thread.start()
@@ -114,7 +120,7 @@ class Browser(Closing):
             try:
                 self._playwright = self._playwright or await async_playwright().start()
                 self._chromium = await self._playwright.chromium.launch(
-                    executable_path=shutil.which("chromium"),  # else Playwright's own
+                    executable_path=_offline(shutil.which("chromium"), Path(self._folder.name)),
                     args=list(_WITHOUT_NETWORK),
                     chromium_sandbox=getattr(os, "geteuid", lambda: 1)() != 0,  # as root Chromium has none
                     env=dict(environment(os.environ)),
@@ -155,6 +161,7 @@ class Browser(Closing):
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
+            self._folder.cleanup()
 
 
 @dataclass  # without slots: Playwright writes to the object whose method it is given
@@ -216,6 +223,21 @@ class _Asked:
         ):
             self.kept[here] = got
         return got
+
+
+def _offline(program: str | None, folder: Path) -> Path | str | None:
+    """Chromium in a network where there is nothing, if the system lets a program have one (`unshare`). None is
+    Playwright's own, which has the network of this process, and no way to it."""
+    if program is None:
+        return None
+    script = folder / "chromium"
+    script.write_text(f'#!/bin/sh\nexec unshare --map-current-user --net -- {shlex.quote(program)} "$@"\n')
+    script.chmod(0o700)
+    try:
+        done = subprocess.run([script, "--version"], capture_output=True, check=False, timeout=_ENDS_WITHIN)
+    except (OSError, subprocess.TimeoutExpired):
+        return program
+    return program if done.returncode else script
 
 
 async def _text_of(page: Page, address: Address) -> str:
