@@ -46,7 +46,8 @@ def main() -> None:
     corpus = corpora.read(arguments.data / "debate_passages")
     written = attacks.read(arguments.data / "ebi_passages" / "passages.jsonl", corpus)
     encoder = EmbeddedEncoder()
-    held_out = stance_texts.held_out(arguments.data, encoder)
+    parts = stance_texts.split(stance_texts.read(arguments.data), encoder)
+    held_out = {topic for topic, part in parts.items() if part == "report"}  # the stance model never saw them
     settings = scripts.settings({"model.llm": "none"})
     with (
         Lines(arguments.out / "rows.jsonl", ("query_id", "sign", "planted")) as lines,

@@ -21,6 +21,7 @@ ALLOWED = {
     "corpus/fulltext.py _read": "terms of one question, in a scope that ends with it",
     "corpus/postgres/searching.py _kept": "names of what is read of a whole store, until it changes",
     "corpus/schema.py _our_objects": "nothing",
+    "corpus/sources/browser.py _kept": "addresses of scripts and styles, in one run of a source",
     "corpus/sqlite.py _kept": "names of what is read of all documents that a filter means",
     "integrations/parts.py dimensions": "an object",
     "integrations/parts.py _parts": "whether calls block",
