@@ -66,11 +66,12 @@ def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Fl
         return candidates, ()
     told = {key: replace(candidates.documents[key], newer=later.source) for key, later in newest.items()}
     marked = replace(candidates, documents={**candidates.documents, **told})
-    left = _left(question, marked.documents)
+    later_of = {key: newest[key] for key in _left(question, marked.documents)}
+    said = {later.doc_id: _said_in(later, candidates) for later in later_of.values()}
     rows, flags = [], []
     for row, passage in enumerate(candidates.passages):
-        later = newest[passage.doc_id] if passage.doc_id in left else None
-        if later is not None and _said_by(later, passage, candidates):
+        later = later_of.get(passage.doc_id)
+        if later is not None and _is_said(passage, said[later.doc_id]):
             flags.append(Flag(passage, f"{OLDER} {later.source}", float(candidates.scores[row])))
         else:
             rows.append(row)
@@ -162,11 +163,14 @@ def _folder(document: Document) -> PurePosixPath:
     return PurePosixPath(document.source).parent
 
 
-def _said_by(later: Document, passage: Passage, candidates: Candidates) -> bool:
-    """Whether passages of the newer version among the candidates have a like sentence for each of this one's."""
-    said = frozenset(
-        one for other in candidates.passages if other.doc_id == later.doc_id for one in _shingles(other.text)
-    )
+def _said_in(document: Document, candidates: Candidates) -> frozenset[int]:
+    """What the passages of a document among the candidates say."""
+    texts = (passage.text for passage in candidates.passages if passage.doc_id == document.doc_id)
+    return frozenset[int]().union(*map(_shingles, texts))
+
+
+def _is_said(passage: Passage, said: frozenset[int]) -> bool:
+    """Whether there is a like sentence for each of the passage's."""
     sentences = passage.sentences or ((0, len(passage.text)),)
     return all(containment(_shingles(passage.text[start:end]), said) >= LIKE for start, end in sentences)
 

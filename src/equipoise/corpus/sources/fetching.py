@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib import metadata
 from threading import Lock
-from typing import Self
 
 import httpcore2
 
+from equipoise.core.closing import Closing
 from equipoise.corpus.sources.addresses import PORTS, Address, parsed
 from equipoise.corpus.sources.guard import Allowed, Forbidden, Guarded, Resolver, system_resolver
 from equipoise.corpus.sources.source import Unanswered
@@ -80,7 +80,7 @@ def user_agent() -> str:
 
 
 @dataclass(slots=True)
-class Fetcher:
+class Fetcher(Closing):
     """One polite client of the site at `start`; close it, or use it in a `with` block.
 
     Between two requests `delay` seconds pass. `authorization` is sent to the origin of `start` and to no other. Several
@@ -225,12 +225,6 @@ class Fetcher:
     def close(self) -> None:
         """Close the connections."""
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _wait(said: str, tries: int) -> float:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.closing import Closing
 from equipoise.core.errors import StoreError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ Ask = Callable[..., list[tuple[Any, ...]]]
 """Carries out a statement with its values; the rows that it gives."""
 
 
-class Memory:
+class Memory(Closing):
     """What is remembered of the sources of an index; close it, or use it in a `with` block. One thread at a time."""
 
     def __init__(self, store: Place, *, create: bool = True) -> None:
@@ -208,14 +208,6 @@ class Memory:
         self._link.close()
         if self._shared:
             self._shared.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _shared(url: StoreUrl) -> "Session | None":
