@@ -28,7 +28,8 @@ DATE, READ = "date", "read"
 """The names of the day that a document says it is of, else its server, and of that on which its text was read from a
 source."""
 
-_UNSTORED = re.compile("[\0\ud800-\udfff]")
+UNSTORED = re.compile("[\0\ud800-\udfff]")
+"""What no store can keep: a zero character, half a surrogate pair."""
 _ODD = re.compile(r"\W+")
 _NAME = re.compile(r"[^\W\d]\w{0,63}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -144,4 +145,4 @@ def _one_line(value: object) -> object:
 
 
 def _is_plain(text: str) -> bool:
-    return text.isprintable() or not _UNSTORED.search(text)
+    return text.isprintable() or not UNSTORED.search(text)

@@ -1,6 +1,5 @@
 """What every kind of store keeps: its records, how a row becomes one of them, and what no store can keep."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, InputError, StoreError
-from equipoise.core.metadata import Scalar, checked
+from equipoise.core.metadata import UNSTORED, Scalar, checked
 from equipoise.core.metadata import packed as packed_metadata
 from equipoise.core.metadata import unpacked as unpacked_metadata
 from equipoise.core.protocols import Encoder
@@ -30,7 +29,6 @@ DOCUMENT = (
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author, metadata FROM files"
 MOST_DIMENSIONS = 65_536
 _UNIT = 1e-3  # of a squared length; float32 rows of 65,536 dimensions stay a hundred times nearer to 1
-_UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Damage(Exception):
@@ -333,7 +331,7 @@ def check_entry(entry: IndexEntry, width: int) -> None:
 
 def check_keepable(name: str, fields: Iterable[str]) -> None:
     """Raises CorpusError for text that no store can keep; `name` is what it belongs to."""
-    if any(_UNKEEPABLE.search(field) for field in fields):
+    if any(UNSTORED.search(field) for field in fields):
         raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
 
 
@@ -348,7 +346,7 @@ def check_vectors(document: Document, vectors: Array, shape: tuple[int, int]) ->
 
 def storable(text: str) -> str:
     """`text` where a store can hold it, else a text that is no document's id."""
-    return "" if _UNKEEPABLE.search(text) else text
+    return "" if UNSTORED.search(text) else text
 
 
 def _name(document: Document) -> str:

@@ -13,7 +13,7 @@ from equipoise.corpus.loaders.charts import add_chart
 from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
 from equipoise.corpus.loaders.numbering import Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
@@ -67,8 +67,8 @@ def _note(node: Element, styles: Styles, outline: Outline) -> str:
     _Body(styles, inside).read(node, _Around())
     text = inside.text().strip()
     outline.hidden += inside.hidden
-    by = f"Comment by {node.get('author')}: " if node.get("author") else ""
-    return one_line(by + text) if text else ""
+    author = node.get("author", "")
+    return one_line(comment(text, author) if author else text)
 
 
 def _add_margins(package: Package, main: str, styles: Styles, outline: Outline) -> None:

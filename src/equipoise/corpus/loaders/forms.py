@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from equipoise.corpus.loaders.lines import PageLine
-from equipoise.corpus.loaders.loaded import clean, one_line
+from equipoise.corpus.loaders.loaded import clean, comment, one_line
 from equipoise.corpus.loaders.visibility import Box, Handle
 
 _NOTES = frozenset(
@@ -77,9 +77,7 @@ def _annotations(page: Handle) -> Iterator[_Field | str]:
             if kind == pdfium.FPDF_ANNOT_WIDGET and (found := _field(handle)):
                 yield found
             elif kind in _NOTES and (text := _text(handle, b"Contents")):
-                author = _text(handle, b"T")
-                by = f"Comment by {author}: " if author else "Comment: "
-                yield text if kind == pdfium.FPDF_ANNOT_FREETEXT else by + text
+                yield text if kind == pdfium.FPDF_ANNOT_FREETEXT else comment(text, _text(handle, b"T"))
         finally:
             pdfium.FPDFPage_CloseAnnot(handle)
 

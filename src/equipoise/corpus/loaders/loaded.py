@@ -129,3 +129,13 @@ def placed(text: str, before: str, place: str, *, is_note: bool = False) -> str:
 def one_line(text: str) -> str:
     """`text` with every run of white space made one space, none at the ends."""
     return " ".join(text.split())
+
+
+def comment(text: str, author: str = "", place: str = "") -> str:
+    """A comment, who wrote it, and on what it was written; empty for one without words.
+
+    >>> comment("Too dear.", "Ann", "B2"), comment("Too dear."), comment("", "Ann")
+    ('Comment by Ann on B2: Too dear.', 'Comment: Too dear.', '')
+    """
+    by, on = (f" by {author}" if author else ""), (f" on {place}" if place else "")
+    return f"Comment{by}{on}: {text}" if text else ""

@@ -11,7 +11,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.styles import Styles
@@ -111,8 +111,7 @@ class _Body:
             said = len(self._notes)
             self.read(node, at._replace(texts=self._notes, runs=None))
             author = next((one_line(part.text or "") for part in node.iter("creator")), "")
-            by = f"Comment by {author}: " if author else "Comment: "
-            self._notes[said:] = [by + " ".join(self._notes[said:])] if len(self._notes) > said else []
+            self._notes[said:] = filter(None, [comment(" ".join(self._notes[said:]), author)])
         elif name == "note":
             self.read(node, at._replace(texts=self._notes, runs=None))
         elif name == "table":

@@ -12,7 +12,7 @@ from equipoise.corpus.loaders.charts import add_chart
 from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xml import is_on, outermost, read_xml
@@ -69,8 +69,7 @@ def _add_comments(root: Element, authors: dict[str, str], outline: Outline) -> N
         if node.tag in {"cm", "reply"}:
             said = ("".join(one.itertext()) for one in node if one.tag in {"text", "txBody"})
             text, author = one_line(" ".join(said)), authors.get(node.get("authorId", ""), "")
-            by = f" by {author}" if author else ""
-            outline.add(BlockKind.PARAGRAPH, f"Comment{by}: {text}" if text else "")
+            outline.add(BlockKind.PARAGRAPH, comment(text, author))
 
 
 class _Shape(NamedTuple):

@@ -16,7 +16,7 @@ from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.colors import near
 from equipoise.corpus.loaders.grid import Cell, Rows
 from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
 from equipoise.corpus.loaders.outline import Outline, Runs
 
 _TOKEN = re.compile(
@@ -178,8 +178,8 @@ class _Reading:
         if kind == "atnauthor":
             self._author = text
         elif text:
-            by = f"Comment by {self._author}: " if kind == "annotation" and self._author else ""
-            self._notes.append(by + text)
+            is_said_by = kind == "annotation" and self._author
+            self._notes.append(comment(text, self._author) if is_said_by else text)
 
     def _byte(self, code: str) -> None:
         if self._to_skip:

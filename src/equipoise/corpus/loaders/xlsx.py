@@ -15,7 +15,7 @@ from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.formulas import Formulas, Place
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
@@ -72,8 +72,7 @@ def _add_threads(root: Element, persons: Element, outline: Outline) -> None:
     names = {node.get("id", ""): one_line(node.get("displayName", "")) for node in persons.iter("person")}
     for node in root.iter("threadedComment"):
         text, author = one_line(node.findtext("text", "")), names.get(node.get("personId", ""), "")
-        by = f" by {author}" if author else ""
-        outline.add(BlockKind.PARAGRAPH, f"Comment{by} on {node.get('ref', '')}: {text}" if text else "")
+        outline.add(BlockKind.PARAGRAPH, comment(text, author, node.get("ref", "")))
 
 
 def _add_comments(root: Element, outline: Outline, threads: Element) -> None:
@@ -87,9 +86,8 @@ def _add_comments(root: Element, outline: Outline, threads: Element) -> None:
         text = (
             one_line("".join(part.text or "" for part in node.iter("t"))).removeprefix(f"{author}:").strip()
         )
-        by = f" by {author}" if author else ""
-        kept = text and author not in copied
-        outline.add(BlockKind.PARAGRAPH, f"Comment{by} on {node.get('ref', '')}: {text}" if kept else "")
+        if author not in copied:
+            outline.add(BlockKind.PARAGRAPH, comment(text, author, node.get("ref", "")))
 
 
 def _text(node: Element) -> str:
