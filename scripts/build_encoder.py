@@ -80,10 +80,10 @@ class Graph:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: object) -> str:
+    def op(self, kind: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: object) -> str:
         name = f"{kind}_{len(self.nodes)}"
         names = [name] if outputs == 1 else [f"{name}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, name=name, **attributes))
+        self.nodes.append(helper.make_node(kind, list(inputs), names, name=name, domain=domain, **attributes))
         return name
 
     def linear(self, x: str, weight: np.ndarray, bias: np.ndarray) -> str:

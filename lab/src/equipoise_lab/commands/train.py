@@ -14,8 +14,9 @@ from equipoise_lab.training.examples import Target
 from equipoise_lab.training.loop import Precision, Schedule
 from equipoise_lab.training.reader import ReaderPlan, train_reader
 from equipoise_lab.training.run import TrainingPlan, device_of, train
+from equipoise_lab.training.student import StudentPlan, distil
 
-P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan)
+P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan, StudentPlan)
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -105,6 +106,31 @@ def reader(
     with progress.counted() as report:
         folder = train_reader(plan, report)
     Terminal().print(f"{folder}: mix it with the base by scripts/build_crossencoder.py --from {folder}")
+
+
+@app.command()
+def student(
+    data: Annotated[list[Path], PathOption(help="Folders of questions and passages, as for a reader.")],
+    teacher: Annotated[
+        Path, PathOption(help="scripts/build_crossencoder.py --from READER --floats TEACHER.")
+    ],
+    out: OutOption = Path("student"),
+    kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 6,
+    copied: Annotated[
+        list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (6 and 8).")
+    ] = None,
+    questions: Annotated[int, Option(min=1, help="Questions of each folder.")] = 2000,
+    epochs: Annotated[int, Option(min=1, max=1000)] = 3,
+    learning_rate: RateOption = 1.5e-4,
+    precision: PrecisionOption = "auto",
+    device: DeviceOption = "auto",
+    seed: int = 51,
+) -> None:
+    """Distil a cross-encoder into one of fewer layers. An interrupted run resumes when repeated."""
+    given = locals() | {"data": tuple(data), "copied": tuple(copied or (6, 8)), "device": device_of(device)}
+    with progress.counted() as report:
+        folder = distil(_made(StudentPlan, given), report)
+    Terminal().print(f"{folder}: build it with scripts/build_crossencoder.py --from {folder} --share 1")
 
 
 def _made(plan: type[P], given: Mapping[str, Any]) -> P:

@@ -1,10 +1,9 @@
-"""Trains the reader further: a cross-encoder with two outputs, for questions and texts of many fields.
+"""Trains the reader further: a cross-encoder that says whether a text answers a question, for texts of many fields.
 
-`answer` says whether a text answers the question; it is trained on groups of texts, of which the first answers or none
-does (cross-entropy over the group, and a binary loss on each score, so that a score means the same in every field).
-`topic` says whether a text is about what is asked; it is held to the scores of the base (distillation, Hinton et al.
-2015), so that what the published weights know of topics is not lost. Embeddings and the lower layers stay as they are.
-Mix the result with the base afterwards (`scripts/build_crossencoder.py --from OUT --share`).
+It is trained on groups of texts, of which the first answers or none does (cross-entropy over the group, and a binary
+loss on each score, so that a score means the same in every field). Embeddings and the lower layers stay as they are.
+Mix the result with the base afterwards, so that what the published weights know is not lost
+(`scripts/build_crossencoder.py --from OUT --share`).
 
 A folder of data has `questions.jsonl.xz` (`id`, `set`, `passage`, `kind`, `question`, `gold`: numbers of the units that
 answer, none for a near miss; `near`: other passages that words find) and `passages.jsonl.xz` (`passage`, `title`,
@@ -39,8 +38,6 @@ RANKING = 0.25
 """Share of answered questions whose group is of whole passages, as they are ranked."""
 STRETCH, NEGATIVE, POSITIVE, BINARY = 0.7, 0.5, 1.5, 0.6
 """Of the binary loss: a logit's factor, the weights of a wrong and of a right text, and its own weight."""
-TOPIC = {"topic.pooler": "bert.pooler.dense", "topic.classifier": "classifier"}
-"""The head of `topic`, and the one of the base that it begins as."""
 PIECE = 24
 """Pairs of like length that are read at once."""
 
@@ -61,7 +58,7 @@ class ReaderPlan:
     `start` is a folder of trained weights, mixed with the base's at `start_share` (0 to 1) before the first step; what
     has been trained is mixed with them again at the end, `start_kept` (0 to 1) of them (WiSE-FT, arXiv 2109.01903). Of
     each further folder of `data` as many questions are taken as `others`, a share of those of the first. `groups` are
-    drawn of all, 0 for every one, and each is read `epochs` times. `distil` weighs the loss of `topic`.
+    drawn of all, 0 for every one, and each is read `epochs` times.
     """
 
     data: tuple[Path, ...]
@@ -78,7 +75,6 @@ class ReaderPlan:
     warmup: float = 0.05
     freeze: int = 6
     dropout: float = 0.05
-    distil: float = 0.2
     max_tokens: int = 160
     precision: Precision = "auto"
     device: str = "cpu"
@@ -88,7 +84,7 @@ class ReaderPlan:
 
 def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: None) -> Path:
     """Train, or resume the run in `plan.out`; the folder with `model.safetensors`, which has the names of
-    BertForSequenceClassification for `answer`, and `topic.*`. Raises MissingExtra and InputError."""
+    BertForSequenceClassification. Raises MissingExtra and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
     identity = _identity(plan)
@@ -100,7 +96,7 @@ def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: No
     folder.mkdir(exist_ok=True)
     trained = run.weights()
     if plan.start:
-        trained = _between(trained, _load(plan.start), plan.start_kept)
+        trained = _between(trained, load(plan.start), plan.start_kept)
     library("safetensors.torch").save_file(trained, folder / WEIGHTS, {"format": "pt"})
     return folder
 
@@ -137,8 +133,8 @@ def _train_on(plan: ReaderPlan) -> list[Group]:
 
 def groups(folder: Path, draw: Random, wanted: Callable[[dict[str, Any]], bool]) -> Iterator[Group]:
     """The groups of the wanted questions of a folder."""
-    passages = {row["passage"]: row for row in _rows(folder / PASSAGES)}
-    for row in _rows(folder / QUESTIONS):
+    passages = {row["passage"]: row for row in rows(folder / PASSAGES)}
+    for row in rows(folder / QUESTIONS):
         if wanted(row):
             yield _group(row, passages, draw)
 
@@ -183,7 +179,7 @@ def whole(passage: dict[str, Any], longest: int = WHOLE) -> str:
     ]
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def rows(path: Path) -> Iterator[dict[str, Any]]:
     return (json_object(text, where) for text, where in lines(path))
 
 
@@ -197,14 +193,12 @@ class _Run:
         self.tokenizer.no_truncation()
         self.first, self.end = (self.tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
         self.precision = chosen_precision(plan.precision, plan.device)
-        base = _load(plan.base)
+        base = load(plan.base)
         self.torch.manual_seed(plan.seed)
-        self.teacher = _Reader(plan, base)
-        self.student = _Reader(plan, _mixed(base, plan))
-        self.teacher.module.eval()
-        trained = self.student.trained(plan.freeze)
+        self.reader = _Reader(plan, _mixed(base, plan))
+        trained = self.reader.trained(plan.freeze)
         self.optimizer = self.torch.optim.AdamW(trained, lr=plan.learning_rate, weight_decay=0.01)
-        self.parts = {"module": self.student.module, "optimizer": self.optimizer}
+        self.parts = {"module": self.reader.module, "optimizer": self.optimizer}
         place = checkpoints.resume(plan.out, plan.device, **self.parts)
         self.step: int = place[0] if place else 0
         self.metrics = checkpoints.MetricsFile(plan.out, self.step)
@@ -212,51 +206,46 @@ class _Run:
     def fit(self, groups: Sequence[Group], report: Report) -> None:
         """One pass over the groups."""
         total = len(groups) // self.plan.batch
-        self.student.train()
+        self.reader.train()
         begun, first = perf_counter(), self.step
         while self.step < total:
             chosen = groups[self.step * self.plan.batch :][: self.plan.batch]
-            answer, topic = self._update(chosen, rate_share(self.step + 1, total, self.plan.warmup))
+            loss = self._update(chosen, rate_share(self.step + 1, total, self.plan.warmup))
             self.step += 1
-            self.metrics.add({"step": self.step, "answer": round(answer, 4), "topic": round(topic, 4)})
+            self.metrics.add({"step": self.step, "loss": round(loss, 4)})
             pace = (perf_counter() - begun) / (self.step - first)
-            report(self.step, total, f"loss {answer:.2f} and {topic:.2f}, {pace:.1f} s an update")
+            report(self.step, total, f"loss {loss:.2f}, {pace:.1f} s an update")
             if self.step == total or self.step % self.plan.checkpoint_every == 0:
                 checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
 
     def weights(self) -> dict[str, Any]:
-        """All tensors of the student, by the names of the base."""
-        return {k: v.detach().cpu().contiguous() for k, v in self.student.module.state_dict().items()}
+        """All tensors, by the names of the base."""
+        return {k: v.detach().cpu().contiguous() for k, v in self.reader.module.state_dict().items()}
 
-    def _update(self, chosen: Sequence[Group], share: float) -> tuple[float, float]:
-        torch, functional = self.torch, self.torch.nn.functional
+    def _update(self, chosen: Sequence[Group], share: float) -> float:
+        torch = self.torch
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * share
         pairs = [(group.question, text) for group in chosen for text in group.texts]
-        answers, topics, taught = [], [], []
+        made = []
         order = sorted(range(len(pairs)), key=lambda n: sum(map(len, pairs[n])))
         for at in range(0, len(order), PIECE):
             feed = self._feed([pairs[n] for n in order[at : at + PIECE]])
             with torch.autocast(self.plan.device, torch.bfloat16, enabled=self.precision == "bf16"):
-                answer, topic = self.student.scores(feed)
-                with torch.no_grad():
-                    taught.append(self.teacher.scores(feed)[0])
-            answers.append(answer)
-            topics.append(topic)
+                made.append(self.reader.scores(feed))
         back = torch.tensor(order).argsort()
-        scores, about, base = (torch.cat(part).float()[back] for part in (answers, topics, taught))
+        scores = torch.cat(made).float()[back]
         loss, at = torch.zeros(()), 0
         for group in chosen:
             own = scores[at : at + len(group.texts)]
             at += len(group.texts)
             loss = loss + _group_loss(torch, own, answered=group.answered)
-        topic_loss = functional.smooth_l1_loss(about, base)
         loss = loss / len(chosen)
         self.optimizer.zero_grad(set_to_none=True)
-        (loss + self.plan.distil * topic_loss).backward()
-        torch.nn.utils.clip_grad_norm_(self.student.module.parameters(), 1.0)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.reader.module.parameters(), 1.0)
         self.optimizer.step()
-        return float(loss.detach()), float(topic_loss.detach())
+        return float(loss.detach())
 
     def _feed(self, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
         torch, made = self.torch, []
@@ -277,7 +266,7 @@ class _Run:
 
 
 class _Reader:
-    """A BERT with two heads, each with a pooler of its own."""
+    """A BERT with one output."""
 
     def __init__(self, plan: ReaderPlan, weights: dict[str, Any]) -> None:
         torch, transformers = library("torch"), library("transformers")
@@ -285,11 +274,7 @@ class _Reader:
         config.hidden_dropout_prob, config.attention_probs_dropout_prob = plan.dropout, 0.0
         self.torch, self.freeze = torch, plan.freeze
         self.module = transformers.BertForSequenceClassification(config)
-        size = config.hidden_size
-        self.module.topic = torch.nn.ModuleDict(
-            {"pooler": torch.nn.Linear(size, size), "classifier": torch.nn.Linear(size, 1)}
-        )
-        missing = self.module.load_state_dict(_topic_of(weights) | weights, strict=False)
+        missing = self.module.load_state_dict(weights, strict=False)
         if missing.missing_keys:
             raise InputError(
                 f"{plan.base} lacks weights of a BERT with one output: {missing.missing_keys[:3]}"
@@ -309,8 +294,8 @@ class _Reader:
         for part in (self.module.bert.embeddings, *self.module.bert.encoder.layer[: self.freeze]):
             part.eval()
 
-    def scores(self, feed: dict[str, Any]) -> tuple[Any, Any]:
-        """(n,) and (n,): the logits of `answer` and of `topic`."""
+    def scores(self, feed: dict[str, Any]) -> Any:  # noqa: ANN401
+        """(n,) logits that the texts answer."""
         bert, torch = self.module.bert, self.torch
         with torch.no_grad():
             x = bert.embeddings(input_ids=feed["ids"], token_type_ids=feed["types"])
@@ -319,12 +304,10 @@ class _Reader:
             with torch.set_grad_enabled(torch.is_grad_enabled() and number >= self.freeze):
                 x = layer(x, mask)
                 x = x[0] if isinstance(x, tuple) else x
-        answer = self.module.classifier(bert.pooler(x))[:, 0]
-        topic = self.module.topic["classifier"](torch.tanh(self.module.topic["pooler"](x[:, 0])))[:, 0]
-        return answer, topic
+        return self.module.classifier(bert.pooler(x))[:, 0]
 
 
-def _load(folder: Path) -> dict[str, Any]:
+def load(folder: Path) -> dict[str, Any]:
     try:
         weights: dict[str, Any] = library("safetensors.torch").load_file(folder / WEIGHTS)
     except (OSError, library("safetensors").SafetensorError) as error:
@@ -333,20 +316,15 @@ def _load(folder: Path) -> dict[str, Any]:
 
 
 def _mixed(base: dict[str, Any], plan: ReaderPlan) -> dict[str, Any]:
-    """The base's weights, mixed with the start's; the topic's head begins as the base's."""
+    """The base's weights, mixed with the start's."""
     if plan.start is None:
         return base
-    return _between(base, _load(plan.start), plan.start_share) | _topic_of(base)
+    return _between(base, load(plan.start), plan.start_share)
 
 
 def _between(weights: dict[str, Any], others: dict[str, Any], share: float) -> dict[str, Any]:
     """The weights, with `share` (0 to 1) of the others' in those that they have."""
     return {k: v + share * (others[k] - v) if k in others else v for k, v in weights.items()}
-
-
-def _topic_of(weights: dict[str, Any]) -> dict[str, Any]:
-    """A copy of the weights' only head, by the names of the second one."""
-    return {f"{k}.{x}": weights[f"{v}.{x}"].clone() for k, v in TOPIC.items() for x in ("weight", "bias")}
 
 
 def _group_loss(torch: Any, scores: Any, *, answered: bool) -> Any:  # noqa: ANN401

@@ -20,6 +20,8 @@ from equipoise.text.quotes import is_fragment
 
 READ = 3
 """Passages whose sentences are read."""
+BEHIND = 4.0
+"""So much below the best one's score a passage is not read: of 400 questions none has its best window there."""
 SEEDS = 4
 """Sentences that windows are grown around."""
 WIDEST = 2
@@ -104,7 +106,8 @@ def read(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Readi
     scores, _ = passage_scores(reranker, query, passages)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
-    beside = dict(zip(ranked[:READ], scores[order].tolist(), strict=False))
+    first = zip(ranked[:READ], scores[order].tolist(), strict=False)
+    beside = {passage: score for passage, score in first if score >= scores.max() - BEHIND}
     windows = windows_of(query.text, beside, reader_of(reranker, query))
     return Reading(ranked, scores[order], distinct(windows))
 

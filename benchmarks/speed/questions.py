@@ -1,0 +1,207 @@
+"""What a question costs without a language model: in a process, on the command line, and how many a server holds.
+
+    python benchmarks/speed/questions.py [--data data] [--set own-a] [--questions 40] [--beside CHECKOUT/src]
+
+Asks questions of `field_questions` or `manual_questions` over the documents of their set, each version in processes of
+its own that take turns (--rounds), and prints processor seconds: of a question (median, 95%), of `equipoise ask` in a
+new process, and of the whole index. Processor time hardly depends on what else the machine does; --rates asks a
+server so many questions a second for --seconds each and prints the time that 95% of the answers took at most, which
+does. Without --data the documents are examples/sqlite.
+"""
+
+import argparse
+import http.client
+import json
+import lzma
+import os
+import resource
+import socket
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = (
+    "How large can a database be?",
+    "Can two processes write at the same time?",
+    "What does PRAGMA journal_mode do?",
+    "Is it free for commercial use?",
+    "How do I make a full text index?",
+)
+ASK = """
+import json, sys, time
+from equipoise import Library
+asked, took = json.load(sys.stdin), []
+with Library.open(sys.argv[1]) as library:
+    library.ask(asked[0])
+    for question in asked:
+        began = time.process_time()
+        library.ask(question)
+        took.append(time.process_time() - began)
+print(json.dumps(took))
+"""
+INDEX = """
+import sys
+from pathlib import Path
+from equipoise import Library
+with Library.create(sys.argv[2]) as library:
+    library.index(Path(sys.argv[1]))
+"""
+RUN = "from equipoise.apps import cli; getattr(cli, 'program', None) and cli.program() or cli.main()"
+PATIENCE_S = 120
+AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A checkout's `src`, and the store that it made in `folder`."""
+
+    source: str
+    folder: Path
+
+    @property
+    def store(self) -> Path:
+        """Its index."""
+        return self.folder / "index.db"
+
+    def python(self, code: str, *given: object, said: str = "") -> tuple[str, float]:
+        """What a program prints, and the processor seconds that it and its children took."""
+        environment = os.environ | {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1"}
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-c", code, *map(str, given)]
+        done = subprocess.run(
+            command, input=said, env=environment, cwd=self.folder, capture_output=True, text=True, check=True
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def at_rate(self, asked: list[str], rate: float, seconds: float) -> float:
+        """The time within which 95% of the questions were answered, asked at even distances. Raises RuntimeError."""
+        made = self.python(RUN, "keys", "create", "bench", "--rate", 0, "--store", self.store, "--json")[0]
+        secret = json.loads(made)["secret"]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        environment = os.environ | {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", RUN, "serve", "--store", str(self.store), "--port", str(port)]
+        with subprocess.Popen(command, env=environment, cwd=self.folder, stderr=subprocess.DEVNULL) as server:
+            try:
+                _ready(port)
+                _one(port, secret, asked[0])
+                with ThreadPoolExecutor(AT_ONCE) as pool:
+                    waiting, began = [], time.monotonic()
+                    for n in range(int(rate * seconds)):
+                        time.sleep(max(0.0, began + n / rate - time.monotonic()))
+                        waiting.append(pool.submit(_one, port, secret, asked[n % len(asked)]))
+                    took = [one.result() for one in waiting]
+            finally:
+                server.terminate()
+        return float(np.quantile(took, 0.95))
+
+
+def _ready(port: int) -> None:
+    last = time.monotonic() + PATIENCE_S
+    while time.monotonic() < last:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+            connection.request("GET", "/readyz")
+            if connection.getresponse().status == http.HTTPStatus.OK:
+                return
+        except OSError:
+            pass
+        time.sleep(0.1)
+    raise RuntimeError("the server did not get ready")
+
+
+def _one(port: int, secret: str, question: str) -> float:
+    began = time.monotonic()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+    connection.request("POST", "/v1/ask", json.dumps({"question": question}), headers)
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    if response.status != http.HTTPStatus.OK:
+        raise RuntimeError(f"the server answered {response.status}: ask fewer a second")
+    return time.monotonic() - began
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def documents(data: Path, wanted: str, folder: Path) -> list[str]:
+    """The documents of a set as files in `folder`, and the questions about them."""
+    of = (
+        "field_questions"
+        if wanted in {row["set"] for row in _rows(data / "field_questions/questions.jsonl.xz")}
+        else ("manual_questions")
+    )
+    texts = defaultdict(list)
+    for row in _rows(data / of / "passages.jsonl.xz"):
+        if row["passage"].rpartition(":")[0] == wanted:
+            texts[row["document"]].append(
+                "\n\n".join([*(f"# {title}" for title in row["headings"][-1:]), row["text"]])
+            )
+    for name, parts in texts.items():
+        (folder / f"{name}.md").write_text("\n\n".join(parts), "utf-8")
+    return [row["question"] for row in _rows(data / of / "questions.jsonl.xz") if row["set"] == wanted]
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--set", default="own-a")
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--beside", default="")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rates", type=float, nargs="*", default=[])
+    parser.add_argument("--seconds", type=float, default=30)
+    given = parser.parse_args()
+    with TemporaryDirectory() as place:
+        docs = Path(place) / "docs"
+        docs.mkdir()
+        asked = documents(given.data, given.set, docs) if given.data else list(OWN)
+        step = max(1, len(asked) // given.questions)
+        asked = asked[::step][: given.questions]
+        versions = []
+        for name, source in (("here", str(ROOT / "src")), ("beside", given.beside)):
+            if source:
+                versions.append(Version(source, Path(place) / name))
+                versions[-1].folder.mkdir()
+        where = docs if given.data else ROOT / "examples" / "sqlite"
+        indexed = [one.python(INDEX, where, one.store)[1] for one in versions]
+        took: list[list[list[float]]] = [[] for _ in versions]
+        cold: list[list[float]] = [[] for _ in versions]
+        for _ in range(given.rounds):
+            for one, questions, new in zip(versions, took, cold, strict=True):
+                questions.append(json.loads(one.python(ASK, one.store, said=json.dumps(asked))[0]))
+                new += [
+                    one.python(RUN, "ask", question, "--store", one.store, "--llm", "none", "--json")[1]
+                    for question in asked[:3]
+                ]
+        print("version, indexing s, question s: median, 95%, mean; ask in a new process s: median")
+        for n, one in enumerate(versions):
+            best = np.array(took[n]).min(axis=0)
+            figures = [indexed[n], np.median(best), np.quantile(best, 0.95), best.mean(), np.median(cold[n])]
+            print(", ".join([one.folder.name, *(f"{value:.3f}" for value in figures)]), flush=True)
+        for one in versions:
+            for rate in given.rates:
+                within = one.at_rate(asked, rate, given.seconds)
+                print(f"{one.folder.name}, {rate:g} a second: 95% within {within:.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

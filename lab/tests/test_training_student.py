@@ -1,0 +1,113 @@
+"""A student is really distilled from a tiny cross-encoder: it scores as its teacher with fewer layers, and resumes."""
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'equipoise[hf]'")
+
+import torch
+import transformers
+from safetensors.torch import load_file
+
+from equipoise.core.errors import InputError
+from equipoise_lab.training import checkpoints
+from equipoise_lab.training.checkpoints import read_metrics
+from equipoise_lab.training.student import StudentPlan, distil
+from test_training_reader import TEXTS, save
+from tiny_qa import word_tokenizer
+
+LAYERS = 4
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    made = tmp_path_factory.mktemp("student")
+    torch.manual_seed(1)
+    tokenizer = word_tokenizer(transformers, TEXTS)
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "initializer_range": 0.15}
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=64, num_labels=1, num_hidden_layers=LAYERS, **sizes
+    )
+    transformers.BertForSequenceClassification(config).save_pretrained(made / "teacher")
+    tokenizer.save_pretrained(made / "teacher")
+    data = (save(made / "first", [f"town{n}" for n in range(10)]), save(made / "second", ["village", "port"]))
+    return StudentPlan(
+        data=data, teacher=made / "teacher", out=made / "out", kept=2, copied=(3,), epochs=20, batch_tokens=500,
+        learning_rate=3e-3, max_tokens=60, checkpoint_every=20,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def student(plan):
+    return distil(plan)
+
+
+def scores(folder, pairs):
+    model = transformers.BertForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_file=str(folder / "tokenizer.json"), pad_token="[PAD]"
+    )
+    inputs = tokenizer(*map(list, zip(*pairs, strict=True)), return_tensors="pt", padding=True)
+    with torch.inference_mode():
+        return model(**inputs).logits[:, 0]
+
+
+def test_it_scores_as_its_teacher_with_fewer_layers(plan, student):
+    losses = [row["loss"] for row in read_metrics(plan.out / "metrics.jsonl")]
+    assert sum(losses[-5:]) < sum(losses[:5]) / 4
+    pairs = [
+        (f"Who built the {thing} ?", f"Town\n{text}")
+        for thing in ("bridge", "mill", "tower", "quay")
+        for text in (
+            f"The {thing} was built by Kardon .",
+            "A map shows it .",
+            f"The {thing} was sold in spring .",
+        )
+    ]
+    taught, learnt = scores(plan.teacher, pairs), scores(student, pairs)
+    assert torch.corrcoef(torch.stack([taught, learnt]))[0, 1] > 0.9
+
+
+def test_what_is_kept_is_the_teachers(plan, student):
+    ours, theirs = (load_file(folder / "model.safetensors") for folder in (student, plan.teacher))
+    kept = ("bert.embeddings.", "bert.encoder.layer.0.", "bert.encoder.layer.1.")
+    assert all(torch.equal(values, theirs[name]) for name, values in ours.items() if name.startswith(kept))
+    layers = {name.split(".")[3] for name in ours if name.startswith("bert.encoder.layer.")}
+    assert layers == {"0", "1", "2"}
+
+
+def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, student, tmp_path, monkeypatch):
+    class Killed(Exception):
+        pass
+
+    def killed(folder, name, state):
+        save_state(folder, name, state)
+        raise Killed
+
+    save_state = checkpoints.save
+    again = replace(plan, out=tmp_path / "out")
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(checkpoints, "save", killed)
+        distil(again)
+    distil(again)
+    assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
+    with pytest.raises(InputError, match=r"differs in kept.*another --out"):
+        distil(replace(again, kept=1))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"data": ("absent",)}, "is not there"),
+        ({"teacher": "absent"}, "is not there"),
+        ({"copied": (LAYERS,)}, "the layers that are kept and copied"),
+        ({"kept": 3, "copied": (2,)}, "the layers that are kept and copied"),
+    ],
+)
+def test_what_cannot_be_used_is_said(plan, tmp_path, change, said):
+    places = {"data": lambda v: (tmp_path / v[0],), "teacher": lambda v: tmp_path / v}
+    wrong = {name: places.get(name, lambda v: v)(value) for name, value in change.items()}
+    with pytest.raises(InputError, match=said):
+        distil(replace(plan, out=tmp_path / "out", **wrong))
