@@ -183,6 +183,7 @@ def _highlight(item: Mapping[str, Any]) -> Highlight:
     more: dict[str, Any] = {"context": item.get("context", ""), "trust": Trust(item["trust"])}
     more |= {name: tuple((start, end) for start, end in item[name]) for name in ("spans", "marks")}
     more |= {name: date.fromisoformat(item[name]) for name in ("date", "read") if name in item}
+    more |= {name: item[name] for name in ("newer", "corrected", "correction") if item.get(name)}
     return Highlight(item["doc_id"], item["start"], item["end"], item["text"], **place, **more)
 
 

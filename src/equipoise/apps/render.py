@@ -209,6 +209,8 @@ def _place(item: Passage | Highlight) -> str:
         said += f", of {item.date}" if item.date else ""
         said += f", as of {item.read}" if item.read else ""
         said += f", an older version: {one_line(item.newer)} is newer" if item.newer else ""
+        said += f", corrected by {one_line(item.corrected)}" if item.corrected else ""
+        said += ", a correction" if item.correction else ""
     return said
 
 

@@ -62,6 +62,19 @@ class Block(NamedTuple):
     under: int = -1
 
 
+class Corrected(NamedTuple):
+    """What is corrected: text[start:end] of a document by text[low:high] of the one with this id and source; `anew`:
+    that says all of it, with other values."""
+
+    start: int
+    end: int
+    doc_id: str
+    source: str
+    low: int
+    high: int
+    anew: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A stored text. `sentences` are (start, end) of what may be quoted, in order, not overlapping; so are `blocks`.
@@ -69,7 +82,7 @@ class Document:
     `pages` holds the offset at which each page begins, empty for formats without pages. `author` is who wrote it, as
     far as the operator tells writers apart: the documents of one author are one source, however many they are.
     `metadata` is what filters choose documents by (`core.where`). `newer` is the source of a newer version that was
-    found beside it (`rag.versions`); it is not stored.
+    found beside it, `corrected` are the sentences of which a correction was found (`rag.versions`); neither is stored.
     """
 
     doc_id: str
@@ -82,7 +95,8 @@ class Document:
     blocks: Sequence[Block] = ()
     author: str = ""
     metadata: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
-    newer: str = ""
+    newer: str = field(default="", compare=False)
+    corrected: tuple[Corrected, ...] = field(default=(), compare=False)
 
     @property
     def written_by(self) -> str:

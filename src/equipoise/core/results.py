@@ -308,6 +308,8 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "spans": [[span.start, span.end] for span in item.chosen],
         "marks": [list(mark) for mark in item.marks or ((0, len(item.text)),)],
         **({"newer": item.newer} if item.newer else {}),
+        **({"corrected": item.corrected} if item.corrected else {}),
+        **({"correction": True} if item.correction else {}),
         **({"date": item.date.isoformat()} if item.date else {}),
         **({"read": item.read.isoformat()} if item.read else {}),
     } | ({"context": item.context} if item.context else {})

@@ -191,7 +191,8 @@ class Highlight:
     them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
     `trust` is its document's: who may have written what is quoted. `date` is the day its document says it is of, `read`
-    the one on which the text was read from a source, `newer` the source of a newer version of its document.
+    the one on which the text was read from a source, `newer` the source of a newer version of its document, `corrected`
+    that of a correction of what it shows. `correction`: it says to correct something itself.
     """
 
     doc_id: str
@@ -211,6 +212,8 @@ class Highlight:
     date: datetime.date | None = None
     read: datetime.date | None = None
     newer: str = ""
+    corrected: str = ""
+    correction: bool = False
 
     @property
     def span(self) -> Span:

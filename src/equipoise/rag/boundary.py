@@ -17,9 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 
+from equipoise.core.documents import Corrected
 from equipoise.core.metadata import DATE, READ, day
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
 from equipoise.corpus import chunks
+from equipoise.text.corrections import said_at
 from equipoise.text.outline import headings_at, path_line
 from equipoise.text.polar import supported
 from equipoise.text.quotes import GAP, Offsets, wholes
@@ -108,11 +110,12 @@ def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Doc
         marks += [(at + low - start, at + high - start) for low, high in chosen if start <= low < end]
         at += end - start + len(GAP)
     first = chosen[0][0]
+    text = GAP.join(document.text[start:end] for start, end in stretches)
     return Highlight(
         document.doc_id,
         stretches[0][0],
         stretches[-1][1],
-        GAP.join(document.text[start:end] for start, end in stretches),
+        text,
         document.source,
         title(document.title),
         document.page_at(first),
@@ -125,7 +128,23 @@ def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Doc
         date=day(document.metadata, DATE),
         read=day(document.metadata, READ),
         newer=document.newer,
+        corrected=next((mark.source for mark in corrections_of(document, text)), ""),
+        correction=bool(said_at(document, first)),
     )
+
+
+def corrections_of(document: Document, text: str) -> list[Corrected]:
+    """The corrections of what a quote of a document, of which this is the text, shows without them."""
+
+    def is_shown(start: int, end: int) -> bool:
+        return document.text[start:end] in text
+
+    return [
+        mark
+        for mark in document.corrected
+        if is_shown(mark.start, mark.end)
+        and not (mark.doc_id == document.doc_id and is_shown(mark.low, mark.high))
+    ]
 
 
 def with_context(

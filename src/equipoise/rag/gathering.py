@@ -19,7 +19,7 @@ from equipoise.rag.boundary import read_highlights
 from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
-from equipoise.rag.versions import valid
+from equipoise.rag.versions import read_with, valid
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
 from equipoise.text.spans import SpanPolicy, overlap
@@ -106,7 +106,11 @@ class Gathering(Search):
             return replace(evidence, refused=failed(error, journal))
         journal.spent(proposal.usage)
         with journal.stage("canonicalize"):
-            highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
+            shown = kept.passages, kept.documents, self.policy
+            highlights, dropped = read_highlights(proposal.spans, *shown)
+            picked = read_with(proposal.spans, highlights, kept.documents)
+            if len(picked) > len(proposal.spans):
+                highlights, dropped = read_highlights(picked, *shown)
             highlights, outdated = valid(query.last or query.text, highlights, kept)
         journal.note(
             probability=proposal.probability,
@@ -116,7 +120,7 @@ class Gathering(Search):
         )
         if not highlights:
             return replace(evidence, refused=because(Reason.NOTHING_HIGHLIGHTED))
-        return replace(evidence, kept=kept, highlights=highlights, tags=proposal.tags, picked=proposal.spans)
+        return replace(evidence, kept=kept, highlights=highlights, tags=proposal.tags, picked=picked)
 
 
 def checked(question: str) -> str:

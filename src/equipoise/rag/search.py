@@ -13,7 +13,7 @@ from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.corpus.pieces import search_text
 from equipoise.rag.journal import Journal
-from equipoise.rag.versions import current
+from equipoise.rag.versions import current, with_corrections
 from equipoise.text.tokens import script_of
 
 RERANKED = 10
@@ -124,8 +124,9 @@ class Search:
         with journal.stage("filter"):
             filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
         journal.spent(filtered.usage)
-        journal.filtered(filtered.kept, (*outdated, *filtered.flagged))
-        return filtered.kept, query
+        kept = with_corrections(filtered.kept, found, filtered.flagged, self.k)
+        journal.filtered(kept, (*outdated, *filtered.flagged))
+        return kept, query
 
     def _load(self) -> None:
         """Load the reranker's weights, where it can; what fails here fails again where they are used."""

@@ -4,17 +4,23 @@ Two documents are versions of one where their addresses differ in nothing but a 
 "v2/rates.csv"), or where they lie in one folder under one title and each says its version; and where most words of the
 shorter one stand in the other, numbers aside: the minutes of two months are no versions. Nobody makes another's
 document old: only documents of one trust are compared, of those that anybody may write only one author's.
+
+What is corrected is quoted with its correction (`rag.corrections`), or this in its place where it says all of it anew.
 """
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from pathlib import PurePosixPath
 
+from equipoise.core.documents import Corrected
 from equipoise.core.metadata import DATE, day
-from equipoise.core.types import Candidates, Document, Flag, Highlights, Passage, Trust
+from equipoise.core.types import Candidates, Document, Flag, Highlight, Highlights, Passage, Span
+from equipoise.rag.boundary import corrections_of
+from equipoise.rag.corrections import folder, found_in, of_one_hand
 from equipoise.text.shingles import SHORT_SIZE, containment, shingles
+from equipoise.text.spans import overlap
 from equipoise.text.tokens import words
 
 VERSION = "version"
@@ -26,6 +32,7 @@ READ = 20_000
 HEAD = 600
 """Characters in which a document says its version."""
 OLDER = "an older version of"
+CORRECTED = "corrected by"
 _VERSION = r"(?<![^\W_])(?:{})[ ._-]?(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![^\W_])"
 _NAMED = re.compile(_VERSION.format("v|ver|version|rev|revision|fassung"), re.IGNORECASE)
 _SAID = re.compile(_VERSION.format("version|revision|fassung"), re.IGNORECASE)
@@ -59,8 +66,12 @@ class Edition:
 
 def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Flag, ...]]:
     """The candidates without passages of an older version whose every sentence those of the newest among them say anew,
-    and a flag for each. Documents of which there is a newer version say so (`Document.newer`). Nothing is left out
-    where the question asks for the past, or names the older version."""
+    and a flag for each. Documents of which there is a newer version say so (`Document.newer`), and what is corrected of
+    them (`Document.corrected`). Nothing is left out where the question asks for the past, or names the older version.
+    """
+    if marks := found_in(candidates):
+        told = {key: replace(candidates.documents[key], corrected=found) for key, found in marks.items()}
+        candidates = replace(candidates, documents={**candidates.documents, **told})
     newest = of_documents(candidates.documents)
     if not newest:
         return candidates, ()
@@ -78,25 +89,96 @@ def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Fl
     return (marked.take(rows) if flags else marked), tuple(flags)
 
 
+def with_corrections(kept: Candidates, found: Candidates, flagged: Sequence[Flag], k: int) -> Candidates:
+    """The kept with the passages of those found that correct what stands in one of them and carry no flag, at most `k`:
+    these in place of the last ones."""
+    out = {flag.passage.passage_id for flag in flagged} | {one.passage_id for one in kept.passages}
+    marks = [mark for one in kept.passages for mark in _marks(one, kept.documents[one.doc_id])]
+    more = [
+        row
+        for row, passage in enumerate(found.passages)
+        if passage.passage_id not in out and any(_holds(passage, mark.doc_id, mark.low) for mark in marks)
+    ][: max(0, k - 1)]
+    if not more:
+        return kept
+    row_of = {passage.passage_id: row for row, passage in enumerate(found.passages)}
+    return found.take([*(row_of[one.passage_id] for one in kept.passages[: k - len(more)]), *more])
+
+
+def read_with(
+    spans: Iterable[Span], highlights: Highlights, documents: Mapping[str, Document]
+) -> tuple[Span, ...]:
+    """The spans, each with those of what corrects the quotes that show it behind it."""
+    picked: list[Span] = []
+    for span in spans:
+        picked.append(span)
+        for item in highlights.items:
+            if isinstance(span, Span) and any(overlap(own, span) for own in item.chosen):
+                marks = corrections_of(documents[item.doc_id], item.text)
+                picked += [Span(mark.doc_id, mark.low, mark.high) for mark in marks]
+    return tuple(picked)
+
+
 def valid(question: str, highlights: Highlights, kept: Candidates) -> tuple[Highlights, tuple[Flag, ...]]:
-    """The quotes without those of an older version that a quote of the newest says anew, and a flag for each passage of
-    `kept` that these stand in; as with `current`, which has made the candidates."""
+    """The quotes without those that another one says anew: of an older version one of the newest, of what is corrected
+    its correction, without which it is not quoted; and a flag for each passage of `kept` that these stand in. As with
+    `current`, which has made the candidates."""
     left = _left(question, kept.documents)
-    gone = [
-        item
-        for item in highlights.items
-        if item.doc_id in left
-        and any(other.source == item.newer and _alike(item.text, other.text) for other in highlights.items)
-    ]
+    past = not _PAST.isdisjoint(words(question))
+    gone = {}
+    for item in highlights.items:
+        newer = item.newer if item.doc_id in left else ""
+        if any(other.source == newer and _alike(item.text, other.text) for other in highlights.items):
+            gone[item] = f"{OLDER} {newer}"
+        elif item.corrected and _is_replaced(item, highlights, kept, past=past):
+            gone[item] = f"{CORRECTED} {item.corrected}"
     if not gone:
         return highlights, ()
-    starts = {span for item in gone for span in item.chosen}
+    starts = {span: reason for item, reason in gone.items() for span in item.chosen}
     flags = (
-        Flag(passage, f"{OLDER} {kept.documents[passage.doc_id].newer}", float(score))
+        Flag(passage, reason, float(score))
         for passage, score in zip(kept.passages, kept.scores, strict=True)
-        if any(span.doc_id == passage.doc_id and passage.start <= span.start < passage.end for span in starts)
+        if (
+            reason := next(
+                (why for span, why in starts.items() if _holds(passage, span.doc_id, span.start)), ""
+            )
+        )
     )
     return Highlights(tuple(item for item in highlights.items if item not in gone)), tuple(flags)
+
+
+def _is_replaced(item: Highlight, highlights: Highlights, kept: Candidates, *, past: bool) -> bool:
+    """Whether one of the quote's corrections is not quoted, or they say anew all that was chosen, unless the past is
+    asked for."""
+    document = kept.documents[item.doc_id]
+    marks = [
+        mark
+        for mark in corrections_of(document, item.text)
+        if any(mark.start < end and start < mark.end for start, end in item.spans)
+    ]
+    if not all(any(_shows(other, mark, kept) for other in highlights.items) for mark in marks):
+        return True
+    anew = {(mark.start, mark.end) for mark in marks if mark.anew}
+    return (
+        not past and bool(anew) and all(anew.issuperset(_sentences(document, *span)) for span in item.spans)
+    )
+
+
+def _shows(item: Highlight, mark: Corrected, kept: Candidates) -> bool:
+    return item.doc_id == mark.doc_id and kept.documents[mark.doc_id].text[mark.low : mark.high] in item.text
+
+
+def _sentences(document: Document, start: int, end: int) -> Sequence[tuple[int, int]]:
+    first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
+    return document.sentences[first:stop]
+
+
+def _marks(passage: Passage, document: Document) -> list[Corrected]:
+    return [mark for mark in document.corrected if passage.start <= mark.start < passage.end]
+
+
+def _holds(passage: Passage, doc_id: str, start: int) -> bool:
+    return passage.doc_id == doc_id and passage.start <= start < passage.end
 
 
 def _left(question: str, documents: Mapping[str, Document]) -> frozenset[str]:
@@ -145,22 +227,16 @@ def _numbers(said: str) -> tuple[int, ...]:
 
 def _is_named_alike(first: Document, second: Document) -> bool:
     """Whether both may be versions of one document: by whom, where, and called what."""
-    if (first.trust, first.author) != (second.trust, second.author):
-        return False
-    if first.trust is not Trust.TRUSTED and not first.author:
+    if not of_one_hand(first, second):
         return False
     if _address(first) == _address(second):
         return True
-    titled = first.title == second.title != "" and _folder(first) == _folder(second)
+    titled = first.title == second.title != "" and folder(first) == folder(second)
     return titled and all(_SAID.search(one.text[:HEAD]) for one in (first, second))
 
 
 def _address(document: Document) -> tuple[str, ...]:
     return tuple(words(_DATED.sub(" ", _NAMED.sub(" ", document.source))))
-
-
-def _folder(document: Document) -> PurePosixPath:
-    return PurePosixPath(document.source).parent
 
 
 def _said_in(document: Document, candidates: Candidates) -> frozenset[int]:

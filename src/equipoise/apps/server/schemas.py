@@ -85,6 +85,8 @@ class Quote(Place):
     date: str | None = Field(default=None, description="The day its document says it is of, where known.")
     read: str | None = Field(default=None, description="The day on which it was read from a source.")
     newer: str | None = Field(default=None, description="The source of a newer version of its document.")
+    corrected: str | None = Field(default=None, description="The source of a correction of what it shows.")
+    correction: bool = Field(default=False, description="Whether it says that it corrects something.")
 
 
 class OneStatement(BaseModel):

@@ -107,8 +107,10 @@ def _without_inside(fields: dict[str, Any]) -> dict[str, Any]:
 def _place(number: int, place: dict[str, Any]) -> dict[str, Any]:
     """A passage's number in the index would tell how many are before it."""
     numbered = {"passage_id": number} if "passage_id" in place else {}
-    newer = {"newer": shown_source(place["newer"])} if place.get("newer") else {}
-    return place | numbered | newer | {"source": shown_source(place["source"])}
+    sources = {
+        name: shown_source(place[name]) for name in ("newer", "corrected", "source") if place.get(name)
+    }
+    return place | numbered | sources
 
 
 def _others(fields: dict[str, Any]) -> dict[str, Any]:

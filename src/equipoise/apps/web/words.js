@@ -69,7 +69,8 @@ export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, 
 
 export function place(one) {
   const dated = (one.date ? `, ${t("of_day", { day: one.date })}` : "") + (one.read ? `, ${t("as_of", { day: one.read })}` : "")
-    + (one.newer ? `, ${t("older", { name: shownSource(one.newer) })}` : "");
+    + (one.newer ? `, ${t("older", { name: shownSource(one.newer) })}` : "")
+    + (one.corrected ? `, ${t("corrected", { name: shownSource(one.corrected) })}` : "") + (one.correction ? `, ${t("correction")}` : "");
   return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "") + dated;
 }
 

@@ -1,0 +1,206 @@
+"""What corrects what among the passages that were found: sentences of a part that says to be a correction, and the
+sentence that each is most like, in its own document or in one beside it.
+
+As with versions, nobody corrects another's document: only documents of one trust, of those that anybody may write only
+one author's. A correction that names another document corrects no third one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
+
+from equipoise.core.documents import Corrected
+from equipoise.core.metadata import DATE, day
+from equipoise.core.types import Candidates, Document, Trust
+from equipoise.text import corrections
+from equipoise.text.function_words import FUNCTION_WORDS
+from equipoise.text.outline import headings_at
+from equipoise.text.tokens import STOP_WORDS, words
+
+LIKE = 0.5
+"""The share of a correction's words that what it corrects, with its headings, has, too."""
+LEAST = 2
+"""Words and wrong values that both must have."""
+_PREFIX = 5  # letters by which two words of a name are one ("Preise", "Preisliste")
+_AMOUNT = re.compile(r"\d+(?:[.,:]\d+)*")
+_WRONG = re.compile(
+    r"\b(?:not|instead of|rather than|in place of|wrongly|from|statt|anstatt|anstelle von|nicht|von|fälschlich)\s+"
+    r"(?:[^\W\d]+\s+|[€$£]\s?){0,2}(\d+(?:[.,:]\d+)*)",
+    re.IGNORECASE,
+)
+_SAYING = frozenset(
+    "correct corrects correctly replace replaced replaces following amended read reads instead wrong wrongly error "  # noqa: SIM905
+    "mistake previous section rule rules clause article paragraph item point notice document mail richtig ersetzt "
+    "lautet lauten heißen muss fehler abschnitt ziffer artikel absatz punkt regel falsch".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence among the candidates: its words and amounts, those of what it stands under, and as what it stands."""
+
+    document: Document
+    start: int
+    end: int
+    says: str  # that it is part of a correction, empty for others
+    day: date | None
+    words: frozenset[str]
+    around: frozenset[str]
+    amounts: frozenset[str]
+    wrong: frozenset[str]  # amounts that it says to be wrong
+    sections: frozenset[str]  # that it stands in, and as a correction names
+
+    def share(self, other: "_Sentence") -> float:
+        """The share of its words that the other has with its headings; 0 for too few."""
+        both = len(self.words & (other.words | other.around)) + bool(self.wrong & other.amounts)
+        return both / max(1, len(self.words)) if both >= LEAST and self.words & other.words else 0.0
+
+    def is_told(self, other: "_Sentence") -> bool:
+        """Whether the other has the right values already."""
+        return other.amounts <= self.amounts - self.wrong and (
+            bool(other.amounts) or other.words >= self.words
+        )
+
+    def says_anew(self, other: "_Sentence") -> bool:
+        """Whether it says all that the other says, amounts aside."""
+        return bool(other.amounts) and other.words <= self.words
+
+
+def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
+    """What is corrected of each document by another sentence of the candidates."""
+    says = dict(_said(candidates))
+    if not any(says.values()):
+        return {}
+    sentences = [
+        _sentence(candidates.documents[key], start, end, says[key, start, end]) for key, start, end in says
+    ]
+    named = {key: _named(document, candidates.documents) for key, document in candidates.documents.items()}
+    found: dict[str, set[Corrected]] = {}
+    for one in sentences:
+        mine = one.document
+        pool = [
+            other
+            for other in sentences
+            if one.says and other.document.doc_id in named[mine.doc_id] and _corrects(one, other)
+        ]
+        for other in _meant(one, pool):
+            mark = Corrected(
+                other.start, other.end, mine.doc_id, mine.source, one.start, one.end, one.says_anew(other)
+            )
+            found.setdefault(other.document.doc_id, set()).add(mark)
+    return {key: tuple(sorted(marks)) for key, marks in found.items()}
+
+
+def _said(candidates: Candidates) -> Iterator[tuple[tuple[str, int, int], str]]:
+    """Every sentence of the candidates, and with which words it says that it is part of a correction."""
+    places: dict[tuple[str, int], str] = {}
+    for passage in candidates.passages:
+        document = candidates.documents[passage.doc_id]
+        for low, high in passage.sentences or ():
+            start = passage.start + low
+            block = (passage.doc_id, document.block_row(start))
+            if block not in places:
+                places[block] = corrections.said_at(document, start)
+            yield (passage.doc_id, start, passage.start + high), places[block]
+
+
+def _sentence(document: Document, start: int, end: int, says: str) -> _Sentence:
+    text = document.text[start:end]
+    headings = headings_at(document, start)
+    row = document.block_row(start)
+    numbered = [*headings, document.text[document.blocks[row].start : end]] if row >= 0 else headings
+    told = corrections.without_places(corrections.bare(text) if says else text)
+    return _Sentence(
+        document,
+        start,
+        end,
+        says,
+        corrections.day_in(says) or day(document.metadata, DATE) if says else None,
+        _content(told),
+        _content(" ".join((document.title, *headings))),
+        frozenset(_AMOUNT.findall(told)),
+        frozenset(_WRONG.findall(told)) if says else frozenset(),
+        corrections.sections_named(f"{says} {text}")
+        if says
+        else frozenset(map(corrections.number_of, numbered)),
+    )
+
+
+def _content(text: str) -> frozenset[str]:
+    found = frozenset(word for word in words(text) if not word[-1].isdigit())
+    return found - STOP_WORDS - FUNCTION_WORDS - _SAYING
+
+
+def _corrects(one: _Sentence, other: _Sentence) -> bool:
+    """Whether a correction may speak of another sentence of a document that it names: of its own document not of its
+    own part; of another correction only of an earlier one."""
+    same = one.document.doc_id == other.document.doc_id and one.says == other.says
+    return not same and (not other.says or _is_later(one, other))
+
+
+def _named(document: Document, documents: Mapping[str, Document]) -> frozenset[str]:
+    """The documents that one may correct: itself; as a whole that says to be a correction, those beside it, of which it
+    names one that one."""
+    if not (says := corrections.said_by(document)):
+        return frozenset({document.doc_id})
+    beside = [other for other in documents.values() if _is_beside(document, other)]
+    wanted = _content(corrections.without_places(says))
+    if not wanted:
+        return frozenset(other.doc_id for other in beside)
+    shares = {other.doc_id: _share_named(wanted, other) for other in beside if other is not document}
+    best = max(shares.values(), default=0.0)
+    others = (
+        frozenset(key for key, share in shares.items() if share == best) if best >= LIKE else frozenset[str]()
+    )
+    return others | {other.doc_id for other in beside if corrections.said_by(other)}
+
+
+def _share_named(wanted: frozenset[str], document: Document) -> float:
+    """The share of the words that stand in a document's name or beginning."""
+    has = _content(" ".join((document.title, _stem(document), document.text[: corrections.HEAD])))
+    starts = {word[:_PREFIX] for word in has}
+    return sum(word[:_PREFIX] in starts for word in wanted) / len(wanted)
+
+
+def _is_beside(first: Document, second: Document) -> bool:
+    """Whether one document may correct the other: by whom, and where."""
+    return of_one_hand(first, second) and folder(first) == folder(second)
+
+
+def of_one_hand(first: Document, second: Document) -> bool:
+    """Whether one of two documents may speak against the other: both are trusted, or by one known author."""
+    alike = (first.trust, first.author) == (second.trust, second.author)
+    return alike and (first.trust is Trust.TRUSTED or bool(first.author))
+
+
+def folder(document: Document) -> PurePosixPath:
+    """Where it lies; of an attachment where its mail does."""
+    return PurePosixPath(document.source).parent
+
+
+def _is_later(one: _Sentence, other: _Sentence) -> bool:
+    if one.day and other.day and (one.day.year > 1) == (other.day.year > 1) and one.day != other.day:
+        return one.day > other.day
+    return one.document.doc_id == other.document.doc_id and one.start > other.start
+
+
+def _meant(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
+    """What a sentence of a correction corrects: of the sections and documents that it names, and of what has the values
+    that it says to be wrong, the sentences that it is most like; of a section by itself, all."""
+    inside = [other for other in pool if one.sections & other.sections]
+    pool = inside or pool
+    pool = [other for other in pool if other.around and _content(other.document.title) <= one.words] or pool
+    wrong = [other for other in pool if one.wrong & other.amounts]
+    pool = wrong or pool
+    best = max(map(one.share, pool), default=0.0)
+    if best < LIKE and not (inside and (wrong or not one.wrong)):
+        return
+    yield from (
+        other for other in pool if (best < LIKE or one.share(other) == best) and not one.is_told(other)
+    )
+
+
+def _stem(document: Document) -> str:
+    return PurePosixPath(document.source.rpartition("#")[2]).stem

@@ -1,0 +1,144 @@
+"""Which places of a document say that they correct something: an erratum, an amendment, "Berichtigung vom 21. Juli".
+
+A title, a file's name, a heading, or the beginning of a paragraph says so, or a sentence that replaces a section. Texts
+about corrections ("Corrections policy", "Error correction codes", "Correction of errors") do not.
+"""
+
+import re
+from datetime import date
+from pathlib import PurePosixPath
+
+from equipoise.core.types import Document
+from equipoise.text.outline import headings_at
+
+HEAD = 600
+"""Characters in which a document says what it is."""
+_LOOK = 300  # characters of a block that say what it is
+_INTROS = 5
+_TARGET = 80  # characters behind "this corrects" that say what
+_KIND = (
+    r"(?:corrections?|corrected|corrigend(?:um|a)|errat(?:um|a)|amendments?|addend(?:um|a)|berichtigung(?:en)?|berichtigt"
+    r"|korrektur(?:en)?|korrigiert|korrigend(?:um|a)|richtigstellung|nachtrag|änderungssatzung|rectificatif|erratas?)"
+)
+_SURE = r"(?:corrigend(?:um|a)|errat(?:um|a)|berichtigung|korrigend(?:um|a)|richtigstellung|rectificatif)"
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_MONATE = "januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember"
+_MONTH = {name: number for names in (_MONTHS, _MONATE) for number, name in enumerate(names.split("|"), 1)}
+_NAMED = "|".join(_MONTH)
+_WHAT = (
+    rf"(?=\W*\Z|\s*[:–—(\[,]|\s-\s|\s+(?:\d|no\b|nr\b|to\b|of\s+(?:the|our|my|this|\d|{_NAMED})|from\b|dated\b|on\b|in\b|vom\b"
+    r"|am\b|im?\b|zu[mr]?\b|de[rs]\b|du\b))"
+)
+_ORDER = r"(?:(?:first|second|third|erste|zweite|dritte|\d{1,2}(?:st|nd|rd|th|\.)?)\s+)?"
+_TITLE = re.compile(rf"\W*(?:(?:re|aw|wg|fwd?)\s*:\s*)*{_ORDER}{_KIND}{_WHAT}", re.IGNORECASE)
+_LEAD = re.compile(rf"\W*{_KIND}{_WHAT}[^:\n]{{0,60}}:(?=\s)", re.IGNORECASE)
+_PART = (
+    r"(?:section|clause|article|rule|paragraph|point|item|chapter|table|§|abschnitt|ziffer|artikel|absatz|punkt"
+    r"|regel)"
+)
+_DOES = r"(?:replaces?|corrects?|amends?|supersedes?|ersetzt|berichtigt|korrigiert)"
+_DONE = r"(?:replaced|corrected|amended|superseded|ersetzt|berichtigt|korrigiert)"
+_REPLACED = re.compile(
+    rf"\b{_DOES}\s+(?:the\s+|den\s+|die\s+|das\s+)?{_PART}\s*\d"
+    rf"|(?<!\w){_PART}\s*\d[\w.]{{0,9}}(?:\s+\S+){{0,8}}?\s+(?:(?:is|are|was|were|has been|shall be|wird|wurde)\s+"
+    rf"(?:\S+\s+){{0,6}}?{_DONE}\b|(?:shall|should|must)\s+read\b|lautet\s+(?:nun|richtig|neu|künftig)\b)",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(rf"\b{_KIND}\b", re.IGNORECASE)
+_THIS = re.compile(
+    r"\b(?:this|the following|dies\w{0,2}|folgend\w{0,2})\s+(?:\w+\s+){0,2}(?:corrects|amends|berichtigt|korrigiert)\b"
+    rf"|\bthis is an?\s+{_KIND}\b|\bdies ist eine?\s+{_KIND}\b",
+    re.IGNORECASE,
+)
+_FILE = re.compile(rf"(?:{_KIND}(?![^\W\d])|(?:.*[\W_])?{_SURE})(?:[\W\d_]|\Z)", re.IGNORECASE)
+_SECTION = re.compile(
+    rf"(?<!\w)(?:{_PART}|no\.|nr\.|nummer|kapitel)\s*(\d{{1,3}}(?:\.\d{{1,3}})*)", re.IGNORECASE
+)
+_NUMBERED = re.compile(rf"\W*(?:{_PART}\s*)?(\d{{1,3}}(?:\.\d{{1,3}})*)(?=[.)\s:]|\Z)", re.IGNORECASE)
+_YEAR = r"(?:,?\s+(?P<y>\d{4}))?"
+_DATES = (
+    re.compile(r"(?<!\d)(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)"),
+    re.compile(r"(?<!\d)(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>\d{4})(?!\d)"),
+    re.compile(
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?P<m>{_NAMED})\b,?(?:\s+(?P<y>\d{{4}}))?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?P<m>{_NAMED})\s+(?P<d>\d{{1,2}})\b(?:st|nd|rd|th)?,?(?:\s+(?P<y>\d{{4}}))?", re.IGNORECASE
+    ),
+)
+_NO_YEAR = 1
+
+
+def said_by(document: Document) -> str:
+    """The words with which a whole document says that it is a correction; empty for others."""
+    if _TITLE.match(document.title[:_LOOK]):
+        return document.title[:_LOOK]
+    stem = PurePosixPath(document.source.rpartition("#")[2]).stem
+    if _FILE.match(stem):
+        return stem
+    found = _THIS.search(document.text, 0, HEAD)
+    return (
+        document.text[found.start() : found.end() + _TARGET].partition("\n")[0].partition(". ")[0]
+        if found
+        else ""
+    )
+
+
+def said_at(document: Document, offset: int) -> str:
+    """The words with which the place at `offset` of a document says that it is part of a correction: the document's,
+    those of a heading above it, or of the paragraph that it stands in or is introduced by; empty for others."""
+    if said := said_by(document):
+        return said
+    if heading := next(filter(_TITLE.match, headings_at(document, offset)), ""):
+        return heading
+    row = document.block_row(offset)
+    for _ in range(_INTROS):
+        if row < 0:
+            break
+        block = document.blocks[row]
+        text = document.text[block.start : min(block.end, block.start + _LOOK)].strip()
+        if found := _LEAD.match(text) or _REPLACED.search(text):
+            return found[0]
+        row = block.intro
+    return ""
+
+
+def bare(sentence: str) -> str:
+    """A sentence of a correction without what it begins with ("Correction of 21 July: ")."""
+    found = _LEAD.match(sentence)
+    return sentence[found.end() :] if found else sentence
+
+
+def sections_named(text: str) -> frozenset[str]:
+    """The numbers of sections that a text names."""
+    return frozenset(_SECTION.findall(text))
+
+
+def without_places(text: str) -> str:
+    """A text without what says that it corrects, and without numbers that are dates or places in a document."""
+    for pattern in (_SAYS, _SECTION, *_DATES):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def number_of(text: str) -> str:
+    """The number that a heading or an item begins with; empty for none."""
+    found = _NUMBERED.match(text[:_LOOK])
+    return found[1] if found else ""
+
+
+def day_in(text: str) -> date | None:
+    """The first day that a text names, in the year 1 where it names none."""
+    for pattern in _DATES:
+        if found := pattern.search(text[:_LOOK]):
+            month = found["m"].lower()
+            try:
+                return date(
+                    int(found["y"] or _NO_YEAR),
+                    int(month) if month.isdigit() else _MONTH[month],
+                    int(found["d"]),
+                )
+            except ValueError:
+                continue
+    return None

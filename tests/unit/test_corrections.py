@@ -1,0 +1,216 @@
+"""What is corrected is quoted with its correction, or this in its place; texts about corrections correct nothing."""
+
+from dataclasses import replace
+from email.message import EmailMessage
+
+import numpy as np
+import pytest
+
+from equipoise import Answer, Library
+from equipoise.core.results import Refusal
+from equipoise.core.types import Candidates, Document, Flag, Passage, Trust
+from equipoise.rag.corrections import found_in
+from equipoise.rag.versions import with_corrections
+from equipoise.text.blocks import blocks
+from equipoise.text.corrections import day_in, said_at, said_by
+from equipoise.text.outline import outlined
+from equipoise.text.sentences import units
+
+RENTAL = (
+    "# Boat rental\n\n## 1. Prices\n\nA rowing boat costs 12 euros an hour. A pedal boat costs 15 euros an hour.\n\n"
+    "## 2. Deposit\n\nThe deposit for a dinghy is 60 euros. It is paid back on the day of return.\n"
+)
+"""What is corrected below."""
+
+
+def document(source, text, **more):
+    structure = outlined(blocks(text))
+    title = text.splitlines()[0].lstrip("# ")
+    return Document(source, text, source, title, sentences=units(text, structure), blocks=structure, **more)
+
+
+def candidates(*documents):
+    passages = tuple(
+        Passage(
+            row, one.doc_id, 0, len(one.text), one.text, one.title, one.source, sentences=tuple(one.sentences)
+        )
+        for row, one in enumerate(documents)
+    )
+    vectors = np.zeros((len(passages), 2), np.float32)
+    texts = {one.doc_id: one for one in documents}
+    return Candidates(passages, np.ones(len(passages), np.float32), vectors, vectors[0], texts)
+
+
+def corrected(*documents):
+    """(what is corrected, by what)."""
+    texts = {one.doc_id: one.text for one in documents}
+    return {
+        (texts[key][mark.start : mark.end], texts[mark.doc_id][mark.low : mark.high])
+        for key, marks in found_in(candidates(*documents)).items()
+        for mark in marks
+    }
+
+
+OLD = "The deposit for a dinghy is 60 euros."
+
+
+@pytest.mark.parametrize(
+    ("heading", "new"),
+    [
+        ("## Correction of 21 July", "The deposit for a dinghy is 80 euros, not 60."),
+        ("## Errata", "The deposit for a dinghy is 80 euros."),
+        ("## Amendment 1", "In section 2 the deposit is 80 euros instead of 60 euros."),
+        ("Correction:", "The deposit for a dinghy is 80 euros."),
+        ("", "Section 2 is replaced by: A dinghy needs a deposit of 80 euros."),
+    ],
+)
+def test_a_part_of_a_document_corrects_what_stands_before_it(heading, new):
+    text = RENTAL + f"\n{heading}" + (" " if heading.endswith(":") else "\n\n") + new + "\n"
+    found = {old for old, by in corrected(document("rental.md", text)) if "80 euros" in by}
+    assert OLD in found
+    assert not any("boat costs" in old for old in found)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("new.md", "# Correction of 21 July\n\nThe deposit for a dinghy is 80 euros.\n"),
+        ("new.md", "# Re: Correction: boat rental\n\nThe deposit for a dinghy is 80 euros, not 60.\n"),
+        ("errata.txt", "Note\n\nThe deposit for a dinghy is 80 euros.\n"),
+        ("new.md", "# Erratum\n\nIn section 2 of “Boat rental”, read 80 euros instead of 60 euros.\n"),
+        (
+            "new.md",
+            "# Notice\n\nThis notice corrects the boat rental.\n\nThe deposit for a dinghy is 80 euros.\n",
+        ),
+    ],
+)
+def test_a_document_corrects_the_one_beside_it(source, text):
+    found = corrected(document(f"club/{source}", text), document("club/rental.md", RENTAL))
+    assert {old for old, by in found if "80 euros" in by} == {OLD}
+    assert corrected(document(f"other/{source}", text), document("club/rental.md", RENTAL)) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Corrections\n\nAn article about the bridge misstated its height. It is 324 metres, not 330.\n",
+        "# Corrections policy\n\nThe deposit for a dinghy is 80 euros, not 60.\n",
+        "# Error correction codes\n\nThe deposit for a dinghy is 80 euros, not 60.\n",
+        "# Correction of errors\n\nThe deposit for a dinghy is 80 euros, not 60.\n",
+        "# Correction to the campsite\n\nThe deposit for a dinghy is 80 euros, not 60.\n",
+        "# Correction of 21 July\n\nThe deposit for a dinghy stays 60 euros.\n",
+        "# Deposits\n\nThe deposit for a dinghy is 80 euros, not 60.\n",
+    ],
+)
+def test_what_corrects_nothing_here(text):
+    assert corrected(document("new.md", text), document("rental.md", RENTAL)) == set()
+
+
+@pytest.mark.parametrize(("author", "is_one"), [("ann", True), ("bob", False), ("", False)])
+def test_nobody_corrects_another_s_document(author, is_one):
+    text = "# Correction of 21 July\n\nThe deposit for a dinghy is 10 euros, not 60.\n"
+    theirs = document("new.md", text, trust=Trust.UNTRUSTED, author=author)
+    ann = document("rental.md", RENTAL, trust=Trust.UNTRUSTED, author="ann" if author else "")
+    assert bool(corrected(theirs, ann)) is is_one
+    assert corrected(theirs, document("rental.md", RENTAL)) == set()
+
+
+def test_of_two_corrections_the_later_one_is_the_last_word():
+    later = "\n## Correction of 3 August 2026\n\nThe deposit for a dinghy is 85 euros.\n"
+    earlier = "\n## Correction of 21 July 2026\n\nThe deposit for a dinghy is 80 euros.\n"
+    found = corrected(document("rental.md", RENTAL + later + earlier))
+    assert {(old[-9:-1], new[-9:-1]) for old, new in found} == {
+        ("60 euros", "80 euros"),
+        ("60 euros", "85 euros"),
+        ("80 euros", "85 euros"),
+    }
+
+
+def test_days_and_words():
+    assert str(day_in("Berichtigung vom 21. Juli 2026")) == "2026-07-21"
+    assert str(day_in("Correction (July 21, 2026)")) == "2026-07-21"
+    assert day_in("Correction of 41 July 2026") is None
+    assert said_by(document("a.md", "# Berichtigung der Hausordnung\n\nText.\n"))
+    plain = document("a.md", RENTAL)
+    assert not any(said_at(plain, start) for start, _ in plain.sentences)
+
+
+def test_the_passage_of_a_correction_is_kept_unless_it_was_taken_out():
+    found = candidates(
+        document("rental.md", RENTAL), document("a.md", "# A\n\nText.\n"), document("b.md", "# B\n\nText.\n")
+    )
+    text = "# Correction of 21 July\n\nThe deposit for a dinghy is 80 euros.\n"
+    both = candidates(*found.documents.values(), document("new.md", text))
+    marks = found_in(both)
+    told = {key: replace(both.documents[key], corrected=of) for key, of in marks.items()}
+    both = replace(both, documents={**both.documents, **told})
+    kept = with_corrections(both.take([0, 1, 2]), both, (), 3)
+    assert [one.source for one in kept.passages] == ["rental.md", "a.md", "new.md"]
+    flag = Flag(both.passages[3], "planted", 1.0)
+    assert with_corrections(both.take([0, 1]), both, (flag,), 3).passages == both.passages[:2]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """Asks a folder with the files given."""
+
+    def asked(files, question):
+        folder = tmp_path_factory.mktemp("corrected")
+        for name, text in files.items():
+            (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        with Library.create(folder / "index.db") as library:
+            library.index(folder)
+            return library.ask(question)
+
+    return asked
+
+
+DEPOSIT = "How much is the deposit for a dinghy?"
+
+
+def test_the_correction_answers_in_place_of_what_it_says_anew(ask):
+    text = "# Correction of 21 July\n\nThe deposit for a dinghy is 80 euros.\n"
+    answer = ask({"rental.md": RENTAL, "new.md": text}, DEPOSIT)
+    assert isinstance(answer, Answer)
+    (item,) = answer.quotes
+    assert "80 euros" in item.text
+    assert item.correction
+    assert any(flag.reason.startswith("corrected by") for flag in answer.trace.flagged)
+
+
+def test_the_correction_is_quoted_beside_what_it_only_speaks_of(ask):
+    text = "Erratum\n\nIn section 2 of “Boat rental”, read 80 euros instead of 60 euros.\n"
+    answer = ask({"rental.md": RENTAL, "erratum.txt": text}, DEPOSIT)
+    old, new = answer.quotes[:2]
+    assert "60 euros" in old.text and old.corrected.endswith("erratum.txt") and not old.correction
+    assert "read 80 euros" in new.text and new.correction and not new.corrected
+    assert answer.to_dict()["highlights"][0].keys() & {"corrected", "correction"}
+
+
+def test_a_german_one_in_the_same_file(ask):
+    text = (
+        "# Hausordnung\n\n## § 4 Waschküche\n\nDie Benutzung der Waschmaschine kostet 2,50 Euro.\n\nDer Schlüssel liegt"
+        " beim Hausmeister.\n\nBerichtigung vom 21. Juli: Die Benutzung der Waschmaschine kostet 3,50 Euro.\n"
+    )
+    answer = ask({"hausordnung.md": text}, "Was kostet die Benutzung der Waschmaschine?")
+    assert "3,50 Euro" in answer.text
+    assert all("3,50" in item.text or item.corrected for item in answer.quotes if "2,50" in item.text)
+
+
+def test_a_mail_corrects_what_is_attached_to_it(ask):
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "ann@club.example", "Correction: price list of the marina"
+    mail.set_content("Dear all,\n\nin the price list a week in zone Harbour costs 95 euros, not 90.\n\nAnn\n")
+    prices = "Marina price list\n\nA week in zone Harbour costs 90 euros.\n"
+    mail.add_attachment(prices, filename="prices.txt")
+    answer = ask({"mail.eml": bytes(mail)}, "How much does a week in zone Harbour cost?")
+    assert any("95 euros" in item.text and item.correction for item in answer.quotes)
+    assert all(item.corrected for item in answer.quotes if "costs 90 euros." in item.text)
+
+
+def test_two_questions_of_one_message_keep_what_is_corrected_with_its_correction(ask):
+    text = "# Correction of 21 July\n\nThe deposit for a dinghy is 80 euros.\n"
+    answer = ask({"rental.md": RENTAL, "new.md": text}, f"{DEPOSIT} And what does a pedal boat cost?")
+    assert not isinstance(answer, Refusal)
+    assert "80 euros" in answer.text
+    assert "60 euros" not in answer.text
