@@ -37,11 +37,13 @@ _PART = (
     r"|regel)"
 )
 _DOES = r"(?:replaces?|corrects?|amends?|supersedes?|ersetzt|berichtigt|korrigiert)"
-_DONE = r"(?:replaced|corrected|amended|superseded|ersetzt|berichtigt|korrigiert)"
+_DONE = (
+    r"(?:(?:is|are|was|were|be|been|wird|wurde)\s(?:[^.!?\n]{0,30}\s)?(?:replaced|corrected|amended|superseded|ersetzt"
+    r"|berichtigt|korrigiert)|(?:shall|should|must)\sread|lautet\s(?:nun|richtig|neu|künftig))"
+)
 _REPLACED = re.compile(
-    rf"\b{_DOES}\s+(?:the\s+|den\s+|die\s+|das\s+)?{_PART}\s*\d"
-    rf"|(?<!\w){_PART}\s*\d[\w.]{{0,9}}(?:\s+\S+){{0,8}}?\s+(?:(?:is|are|was|were|has been|shall be|wird|wurde)\s+"
-    rf"(?:\S+\s+){{0,6}}?{_DONE}\b|(?:shall|should|must)\s+read\b|lautet\s+(?:nun|richtig|neu|künftig)\b)",
+    rf"\b{_DOES}\s++(?:the\s++|den\s++|die\s++|das\s++)?+{_PART}\s*+\d"
+    rf"|(?<!\w){_PART}\s*+\d[\w.]{{0,9}}[^.!?\n]{{0,60}}?\s{_DONE}\b",
     re.IGNORECASE,
 )
 _SAYS = re.compile(rf"\b{_KIND}\b", re.IGNORECASE)
