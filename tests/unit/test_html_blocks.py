@@ -24,7 +24,7 @@ def test_items_know_their_depth_and_the_paragraph_before_their_list():
         ("item", 1, "Do this:", "- wash"),
         ("item", 1, "Do this:", "- dry"),
         ("paragraph", 0, "- dry", "slowly"),
-        ("item", 2, "slowly", "- by air"),
+        ("item", 2, "slowly", "1. by air"),
         ("item", 1, "", "- rest"),
     ]
 
@@ -159,5 +159,5 @@ def test_a_note_is_read_with_the_block_that_refers_to_it(link):
     assert page(body) == [
         ("paragraph", 0, "", "It costs 4 euros.\u00b9"),
         ("paragraph", 0, "", "More."),
-        ("item", 1, "It costs 4 euros.\u00b9", "- Free in May."),
+        ("item", 1, "It costs 4 euros.\u00b9", "1. Free in May."),
     ]

@@ -47,8 +47,9 @@ _SIZES = _words(
 )
 _COLORS = _words("color background-color -webkit-text-fill-color")
 _FREE = _words(
-    "background background-image background-clip -webkit-background-clip clip clip-path filter font inset margin "
-    "overflow overflow-x overflow-y scale text-decoration text-decoration-line transform translate zoom"
+    "background background-image background-clip -webkit-background-clip clip clip-path filter font inset list-style "
+    "list-style-type margin overflow overflow-x overflow-y scale text-decoration text-decoration-line transform "
+    "translate zoom"
 )
 _PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | {"font-size", "opacity"}
 _GROUPS = _words("layer container scope")
@@ -65,7 +66,8 @@ class CssRule(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def declarations(text: str) -> Declarations:
-    """The declarations of a `style` attribute that can hide text or show it again; the last valid one wins."""
+    """The declarations of a `style` attribute that can hide text or show it again, or number items; the last valid
+    one wins."""
     return _declared(tinycss2.parse_blocks_contents(text, skip_comments=True, skip_whitespace=True))
 
 

@@ -14,6 +14,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import css
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import WHITE, Look
+from equipoise.corpus.loaders.htmltables import layout_of
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.page import Page
@@ -24,8 +25,6 @@ _CHARSETS = (  # not punycode, utf-7 and the like, which are slow or hide what i
     "utf-8", "iso8859", "cp125", "cp866", "cp874", "cp932", "cp949", "koi8", "gb", "big5", "euc", "shift", "iso2022",
     "mac", "ascii", "latin", "tis", "hz",
 )  # fmt: skip
-_IN_LAYOUT = "table table, table h1, table h2, table h3, table h4, table h5, table h6"
-_IN_CELLS = "p, pre, ul, ol, dl, div"
 _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
@@ -67,7 +66,7 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
     sheets, elsewhere = _sheets(tree, linked)
     cascade = linked.cascade(sheets)
     cascade.look_at(tree)
-    page = Page(outline, cascade, _layout_tables(tree), linked.notes)
+    page = Page(outline, cascade, *layout_of(tree), linked.notes)
     page.read(root, Look(paper="" if elsewhere else WHITE))
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""
@@ -106,21 +105,3 @@ def _sheets(tree: LexborHTMLParser, linked: Linked) -> tuple[list[str], bool]:
 def _holding(tree: LexborHTMLParser, selector: str) -> Iterator[LexborNode]:
     """The elements of style sheets whose media are a screen."""
     return (node for node in tree.css(selector) if css.holds(node.attributes.get("media") or ""))
-
-
-def _layout_tables(tree: LexborHTMLParser) -> set[int]:
-    """The tables that lay out a page and are read as blocks: with tables, headings or, in one row, code in them."""
-    tables: set[int] = set()
-    seen: set[int] = set()
-    for node in tree.css(_IN_LAYOUT):
-        above = node.parent
-        while above is not None and above.mem_id not in seen:
-            seen.add(above.mem_id)
-            if above.tag == "table":
-                tables.add(above.mem_id)
-                break
-            above = above.parent
-    for table in tree.css("table"):
-        if table.mem_id not in tables and table.css_first(_IN_CELLS) and len(table.css("tr")) == 1:
-            tables.add(table.mem_id)
-    return tables

@@ -1,8 +1,8 @@
-"""Markdown: what is in the source and not in the rendered page (CommonMark 0.31.2).
+"""Markdown: what is in the source and not in the rendered page (CommonMark 0.31.2), and what HTML in it shows.
 
-Comments, link definitions that lead nowhere and the titles of others, and raw HTML elements that the rule of
-`hidden.py` hides. Code is shown as it is, so nothing in it is hidden. Every character is looked at a bounded
-number of times.
+Hidden are comments, link definitions that lead nowhere and the titles of others, and raw HTML elements that the rule of
+`hidden.py` hides. Tags and references to characters are read as HTML; of tables, lists and preformatted text in HTML it
+says where they are. Code is shown as it is. Every character is looked at a bounded number of times.
 """
 
 import html
@@ -12,14 +12,37 @@ from collections.abc import Iterator
 
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import Look, look
+from equipoise.corpus.loaders.loaded import clean, one_line, placed
 
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]")
 _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
 _STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?:\n(?=[^\s])[^~\n]*+){0,3}+(?<=\S)~~(?!~)")
-_MARK = re.compile(r"\\.|`++|(?<!~)~~(?!~)|<(?:!--|(?=[a-zA-Z]))", re.DOTALL)
-_MAY_HIDE = re.compile(r"[`~<\[]")
+_MARK = re.compile(
+    r"\\.|`++|(?<!~)~~(?!~)|<(?:!--|/[a-zA-Z][^<>\n]{0,30}+>|(?=[a-zA-Z]))"
+    r"|&(?:#\d{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[a-zA-Z]\w{1,31}+);",
+    re.DOTALL,
+)
+_MAY_HIDE = re.compile(r"[`~<\[&]")
+_RAISED = re.compile(r"<(su[bp])>(<a\b[^<>\n]{0,200}+>)?+([^<\n]{1,40}+)(?:</a>)?+</\1>", re.IGNORECASE)
+_PLACES = {"sup": "super", "sub": "sub"}
+_WHOLE = frozenset({"dl", "ol", "pre", "table", "ul"})
+"""Elements that are read by themselves, unless there is Markdown in them."""
+_MARKED = re.compile(r"\n[ \t]*+\n[ \t]*+(?:#{1,6}\s|[-*+]\s|\d{1,9}+[.)]\s|\||>)|\n[ \t]*+(?:`{3}|~{3})")
+_MOST_IN_VAIN = 50  # elements that are looked at and are none to be read by themselves
+_RUNNING_TAGS = """
+    a abbr b bdi bdo big cite del dfn em font i img ins kbd mark q s samp small span strike strong sub sup time tt u var
+    wbr
+"""
+_BLOCK_TAGS = """
+    blockquote br center dd details div dl dt figcaption figure footer header hr li main ol p picture section source
+    summary table tbody td tfoot th thead tr ul
+"""
+_RUNNING, _BLOCKS = frozenset(_RUNNING_TAGS.split()), frozenset(_BLOCK_TAGS.split())
+_ALT_WORDS = 3  # of a picture's text that says more than what it is called
+BREAK = "\0"
+"""Stands for a line that `<br>` ends; no text has it."""
 _NAME = re.compile(r"<([a-zA-Z][-\w]*+)")
 _ATTRIBUTE = re.compile(
     r"""[\s/]++([a-zA-Z_:@][-\w.:@]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+"""
@@ -41,24 +64,26 @@ _MOST_ATTRIBUTES = 50
 Offsets = tuple[int, int]
 
 
-def markdown_hidden(text: str) -> list[Offsets]:
-    """(start, end) of every stretch that the rendered page does not show, in order."""
-    return list(_Scan(text).spans())
+class Scan:
+    """One pass over a Markdown text, in which references and tags of HTML are no text. `hidden` are the stretches that
+    the rendered page does not show, `shown` those of which it shows something else, `whole` the elements of HTML that
+    are read by themselves; each in order. `sheets` are the style sheets of the text."""
 
-
-class _Scan:
-    """One pass over a Markdown text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._cascade = Cascade(list(_sheets(text)) if "<style" in text.lower() else [])
+    def __init__(self, text: str, *, has_html: bool = True) -> None:
+        self._text, self._has_html = text, has_html
+        self.shown: list[tuple[int, int, str]] = []
+        self.whole: list[Offsets] = []
+        self.sheets = list(_sheets(text)) if "<style" in text.lower() else []
+        self._cascade = Cascade(self.sheets)
+        self._vain = 0
         self._ticks: dict[int, list[int]] = {}
         for run in _TICKS.finditer(text):
             self._ticks.setdefault(len(run.group()), []).append(run.start())
         self._paragraph_end = self._comment_end = -1
+        self.hidden = list(self._spans())
 
-    def spans(self) -> Iterator[Offsets]:
-        """The stretches, line by line; code is passed over."""
+    def _spans(self) -> Iterator[Offsets]:
+        """What is hidden, line by line; code is passed over."""
         place = 0
         fence, after_blank, in_list, in_code = "", True, False, False
         while place < len(self._text):
@@ -84,6 +109,7 @@ class _Scan:
                     for start, stop in self._in_line(place, end, starts_block=after_blank):
                         yield start, stop
                         end = max(end, stop)
+                    end = max(end, self.whole[-1][1] if self.whole else 0)
             after_blank = after_blank and self._text[place:end].lstrip().startswith("[")
             place = end + 1 if end == self._line_end(place) else end
 
@@ -105,20 +131,17 @@ class _Scan:
             place = mark.end()
             if mark.group().startswith("`"):
                 place = self._after_code(mark)
-            elif mark.group() == "<!--":
-                stop = self._after_comment(mark, is_block=mark.start() == first)
+            elif mark.group() in {"<!--", "~~"}:
+                stop = self._after(mark, is_block=mark.start() == first)
                 if stop:
                     yield mark.start(), stop
                     place = stop
-            elif mark.group() == "~~":
-                if struck := _STRUCK.match(self._text, mark.start()):
-                    yield struck.span()
-                    place = struck.end()
             elif mark.group() == "<":
-                start, stop = self._element(mark.start())
-                if stop > start:
-                    yield start, stop
-                place = stop
+                start, place = self._element(mark.start(), is_first=mark.start() == first)
+                if place > start:
+                    yield start, place
+            elif self._has_html:
+                self._mark(mark)
             if place >= end:
                 return
 
@@ -136,8 +159,11 @@ class _Scan:
             self._paragraph_end = match.start() if match else len(self._text)
         return self._paragraph_end
 
-    def _after_comment(self, mark: re.Match[str], *, is_block: bool) -> int:
-        """Behind the comment that begins here, 0 where it is text because it never ends."""
+    def _after(self, mark: re.Match[str], *, is_block: bool) -> int:
+        """Behind the comment or struck text that begins here, 0 where it is text because it never ends."""
+        if mark.group() == "~~":
+            struck = _STRUCK.match(self._text, mark.start())
+            return struck.end() if struck else 0
         if self._text.startswith((">", "->"), mark.end()):
             return mark.end() + 2
         if self._comment_end < mark.end():
@@ -146,7 +172,46 @@ class _Scan:
         inside = self._comment_end < self._end_of_paragraph(mark.start())
         return min(self._comment_end + 3, len(self._text)) if is_block or inside else 0
 
-    def _element(self, start: int) -> Offsets:
+    def _mark(self, mark: re.Match[str]) -> None:
+        """A tag that ends, or a reference to a character, if it is one."""
+        said = mark.group()
+        if said[0] == "&":
+            char = clean(html.unescape(said)).replace("\n", " ").replace("\xa0", " ")
+            self.shown.append((*mark.span(), "\\|" if char == "|" else char))
+        elif said[0] == "<":
+            self._show(said[2:-1].strip().lower(), {}, *mark.span())
+
+    def _show(self, tag: str, attributes: dict[str, str | None], start: int, end: int) -> None:
+        """A tag stands for nothing, a picture for its text, `<br>` for the end of a line; an unknown one is text."""
+        if not self._has_html or (tag not in _RUNNING and tag not in _BLOCKS and tag != "code"):
+            return
+        alt = one_line(attributes.get("alt") or "") if tag == "img" else ""
+        glued = tag in _BLOCKS and self._text[start - 1 : start].strip()
+        said = (
+            f" [{alt}] " if len(alt.split()) >= _ALT_WORDS else "`" if tag == "code" else " " if glued else ""
+        )
+        if tag == "br":
+            line = self._text[self._text.rfind("\n", 0, start) + 1 : self._line_end(end)]
+            goes_on = self._text[end : self._line_end(end)].strip()
+            said = "" if not goes_on else " " if "|" in line or line.startswith("#") else f" {BREAK}"
+        self.shown.append((start, end, said + "\n" * self._text.count("\n", start, end)))
+
+    def _whole(self, tag: str, start: int, behind: int) -> int:
+        """Where an element ends that is read by itself, 0 for another one."""
+        if tag not in _WHOLE or not self._has_html or self._vain > _MOST_IN_VAIN:
+            return 0
+        end = self._end_of_element(tag, behind)
+        is_closed = self._text[behind:end].endswith(">") and self._text[start:end].lower().endswith(
+            f"</{tag}>"
+        )
+        alone = not self._text[end : self._line_end(end)].strip()
+        if is_closed and alone and (tag == "pre" or _MARKED.search(self._text, start, end) is None):
+            self.whole.append((start, end))
+            return end
+        self._vain += 1
+        return 0
+
+    def _element(self, start: int, *, is_first: bool) -> Offsets:
         """The stretch of an element that is hidden; (end, end) of its tag, or of what is none, where it is not."""
         name = _NAME.match(self._text, start)
         tag = name[1].lower() if name else ""
@@ -155,6 +220,15 @@ class _Scan:
             return start + 1, start + 1
         shown = tag not in _NEVER_SHOWN and look(Look(), self._cascade.style_alone(tag, attributes)).shows
         if tag in _ALONE or shown:
+            if is_first and (end := self._whole(tag, start, behind)):
+                return end, end
+            if self._has_html and (raised := _RAISED.match(self._text, start)):
+                before = self._text[start - 1 : start]
+                text = html.unescape(raised[3])
+                place = _PLACES[raised[1].lower()]
+                self.shown.append((*raised.span(), placed(text, before, place, is_note=bool(raised[2]))))
+                return raised.end(), raised.end()
+            self._show(tag, attributes, start, behind)
             return behind, behind
         return start, self._end_of_element(tag, behind)
 

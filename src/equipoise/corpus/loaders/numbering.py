@@ -1,18 +1,30 @@
-"""The numbers that Word shows before headings and items, which stand in no paragraph (ECMA-376, part 1, 17.9)."""
+"""The numbers before headings and items that stand in no paragraph: of Word (ECMA-376, part 1, 17.9), OpenDocument and
+HTML."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-_LEVELS = 9
+from selectolax.lexbor import LexborNode
+
+from equipoise.corpus.loaders.hidden import Style
+
+OUTLINE = " outline"
+_LEVELS = 10
 _PLACE = re.compile(r"%([1-9])")
 _ROMAN = {
     1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix", 5: "v", 4: "iv",
     1: "i",
 }  # fmt: skip
+_COUNTERS = {
+    "none": "", "disc": "", "circle": "", "square": "", "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A",
+    "upper-latin": "A", "lower-roman": "i", "upper-roman": "I", "decimal-leading-zero": "01", "decimal": "1",
+}.items()  # fmt: skip
 _MOST_ROMAN = 5_000
+_LETTERED = frozenset({"lowerLetter", "upperLetter", "a", "A"})
+_ROMANS = frozenset({"lowerRoman", "upperRoman", "i", "I"})
+_UPPER = frozenset({"upperLetter", "upperRoman", "A", "I"})
 _MOST_LETTERS = 260  # then a word of ten letters
 _LONGEST = 40  # characters of a label
 
@@ -46,6 +58,22 @@ class Numbering:
                 for start in each.iterfind("startOverride"):
                     self._begun[name, _small(each.get("ilvl", ""))] = _small(start.get("val", ""))
 
+    def read_odf(self, root: Element) -> None:
+        """Take the lists of a part of an OpenDocument file, and how its headings are numbered, which is list `OUTLINE`
+        (part 3, 16.30 and 16.34)."""
+        for node in root.iter():
+            if node.tag in {"list-style", "outline-style"}:
+                name = OUTLINE if node.tag == "outline-style" else node.get("name", "")
+                self._lists[name] = {_small(each.get("level", "")) - 1: _odf_level(each) for each in node}
+                self._numbered[name] = name
+
+    def begin(self, name: str, depth: int = -1, start: str = "") -> None:
+        """A list begins anew; with a `start`, at this depth by this number."""
+        if depth < 0:
+            self._counts.pop(name, None)
+        elif start:
+            self._begun[name, depth] = _small(start)
+
     def label(self, name: str, depth: str) -> str:
         """What stands before the next paragraph of a list at a depth; empty for a bullet or an unknown list."""
         holder, level = self._numbered.get(name, ""), _small(depth)
@@ -69,8 +97,7 @@ def _label(levels: dict[int, _Level], counts: dict[int, int], level: int) -> str
 
     def number(place: re.Match[str]) -> str:
         row = int(place[1]) - 1
-        write = _KINDS.get(levels[row].kind, str) if row in levels else str
-        return write(counts[row]) if row in counts else ""
+        return numeral(levels[row].kind if row in levels else "", counts[row]) if row in counts else ""
 
     return _PLACE.sub(number, levels[level].text[:_LONGEST]).strip()
 
@@ -78,6 +105,14 @@ def _label(levels: dict[int, _Level], counts: dict[int, int], level: int) -> str
 def _level(node: Element) -> _Level:
     said = {each.tag: each.get("val", "") for each in node}
     return _Level(said.get("numFmt", "decimal"), said.get("lvlText", ""), _small(said.get("start", "1")))
+
+
+def _odf_level(node: Element) -> _Level:
+    level, kind = _small(node.get("level", "")), node.get("num-format", "")
+    shown = range(max(1, level - _small(node.get("display-levels", "1")) + 1), level + 1)
+    text = ".".join(f"%{each}" for each in shown)
+    text = f"{node.get('num-prefix', '')}{text}{node.get('num-suffix', '')}"
+    return _Level(kind or "none", text, _small(node.get("start-value", "1")))
 
 
 def _small(text: str) -> int:
@@ -102,10 +137,31 @@ def _roman(number: int) -> str:
     return text
 
 
-_KINDS: dict[str, Callable[[int], str]] = {
-    "lowerLetter": _letters,
-    "upperLetter": lambda number: _letters(number).upper(),
-    "lowerRoman": _roman,
-    "upperRoman": lambda number: _roman(number).upper(),
-    "decimalZero": lambda number: f"{number:02}",
-}
+def numeral(kind: str, number: int) -> str:
+    """A number as a list of this kind writes it, by Word's name or that of HTML and OpenDocument; in digits for an
+    unknown one.
+
+    >>> numeral("lowerLetter", 28), numeral("I", 4), numeral("decimal", 3)
+    ('bb', 'IV', '3')
+    """
+    if kind in {"decimalZero", "01"}:
+        return f"{number:02}"
+    write = _letters if kind in _LETTERED else _roman if kind in _ROMANS else str
+    return write(number).upper() if kind in _UPPER else write(number)
+
+
+def html_list(node: LexborNode, style: Style) -> tuple[str, int, int]:
+    """Of an <ol>, in which `style` holds: the kind of its numbers, the first, and how it goes on (HTML, 4.4.5)."""
+    said = node.attributes
+    named = style.get("list-style-type") or style.get("list-style") or ""
+    kind = next((kind for name, kind in _COUNTERS if name in named), said.get("type") or "1")
+    if "reversed" not in said:
+        return kind, whole(said.get("start"), 1), 1
+    return kind, whole(said.get("start"), sum(child.tag == "li" for child in node.iter())), -1
+
+
+def whole(text: str | None, otherwise: int) -> int:
+    """A whole number of at most six digits."""
+    bare = (text or "").strip()
+    digits = bare.removeprefix("-")
+    return int(bare) if digits.isascii() and digits.isdecimal() and len(digits) < 7 else otherwise

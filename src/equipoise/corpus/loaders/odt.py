@@ -12,6 +12,7 @@ from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
+from equipoise.corpus.loaders.numbering import OUTLINE, Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.styles import Styles
@@ -51,6 +52,8 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     styles.read_odf(content)
     outline = Outline()
     body = _Body(styles, outline)
+    for part in (package.tree("styles.xml"), content):
+        body.numbering.read_odf(part)
     for node in content.iter("body"):
         body.read(node, _Around(look(Look(), styles.paper)))
     _add_margins(package.tree("styles.xml"), styles, outline)
@@ -77,6 +80,7 @@ class _Around(NamedTuple):
     runs: Runs | None = None
     texts: list[str] | None = None
     depth: int = 0
+    listed: str = ""  # how the list is numbered
     in_index: bool = False
     in_sheets: bool = False
 
@@ -88,6 +92,8 @@ class _Body:
     styles: Styles
     outline: Outline
     heading: str = ""
+    numbering: Numbering = field(default_factory=Numbering)
+    _counts: bool = False  # the item that has begun is one of those that are numbered
     _notes: list[str] = field(default_factory=list)  # of what is being read
     _new_item: bool = False
 
@@ -117,11 +123,34 @@ class _Body:
         elif name == "table":
             self._table(node, at)
         else:
-            self._new_item = self._new_item or name in {"list-item", "list-header"}
-            depth, sheets = at.depth + (name == "list"), at.in_sheets or name == "spreadsheet"
-            self.read(
-                node, at._replace(depth=depth, in_sheets=sheets, in_index=at.in_index or name in _INDEXES)
-            )
+            sheets, in_index = at.in_sheets or name == "spreadsheet", at.in_index or name in _INDEXES
+            self.read(node, self._listed(node, at)._replace(in_sheets=sheets, in_index=in_index))
+
+    def _listed(self, node: Element, at: _Around) -> _Around:
+        """What holds inside an element, which may be a list or an item of one."""
+        if node.tag == "list":
+            name = node.get("style-name") or at.listed
+            if (
+                not at.depth
+                and node.get("continue-numbering") != "true"
+                and "continue-list" not in node.attrib
+            ):
+                self.numbering.begin(name)
+            return at._replace(depth=at.depth + 1, listed=name)
+        if node.tag in {"list-item", "list-header"}:
+            self._new_item, self._counts = True, node.tag == "list-item"
+            self.numbering.begin(at.listed, at.depth - 1, node.get("start-value", ""))
+        return at
+
+    def _label(self, node: Element, at: _Around) -> str:
+        """The number of a heading or of an item that begins, and the space behind it."""
+        label = ""
+        if at.depth and self._counts:
+            label = self.numbering.label(at.listed, str(at.depth - 1))
+        elif node.tag == "h" and not at.depth and node.get("is-list-header") != "true":
+            label = self.numbering.label(OUTLINE, str(_number(node, "outline-level") - 1))
+        self._counts = False
+        return label and f"{label} "
 
     def _inside(self, node: Element, at: _Around) -> _Around:
         """What holds inside an element of a style."""
@@ -142,11 +171,13 @@ class _Body:
             at.runs.add(text, shows=at.look.shows, place=at.place)
 
     def _paragraph(self, node: Element, at: _Around) -> None:
-        runs = Runs(self.outline)
+        runs, label = Runs(self.outline), self._label(node, at)
         self.read(node, at._replace(runs=runs))
         text = runs.text()
         if not text.strip():
             return
+        self.heading = self.heading or (one_line(text) if node.tag == "h" else "")
+        text = label + text.strip() if label else text
         if at.texts is not None:
             at.texts.append(one_line(text) if at.texts is self._notes else text.strip())
             return

@@ -8,9 +8,11 @@ from selectolax.lexbor import LexborNode
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.asides import ASIDE_TAGS, aside_of, is_panel
 from equipoise.corpus.loaders.cascade import Cascade
-from equipoise.corpus.loaders.grid import Cell, is_label
+from equipoise.corpus.loaders.grid import is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
+from equipoise.corpus.loaders.htmltables import OpenTable
 from equipoise.corpus.loaders.loaded import one_line, placed
+from equipoise.corpus.loaders.numbering import html_list, numeral, whole
 from equipoise.corpus.loaders.outline import Outline
 
 _LEFT_OUT_TAGS = """
@@ -33,7 +35,6 @@ _FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-
 _RAISED = {"sub": "sub", "sup": "super"}
 _ALT_WORDS = 3  # of a picture's text that says more than what it is called
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
-_MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
 _BACK = " \u21a9\ufe0e\u2191^"  # how a note leads back
@@ -59,7 +60,18 @@ class _List:
     """An open list: the block that it is read with, and the last term of a list of definitions."""
 
     intro: int
+    kind: str = ""  # of its numbers, as `numbering.numeral` has it; empty without any
+    next: int = 1
+    step: int = 1
     term: int = -1
+
+    def mark(self, node: LexborNode) -> str:
+        """What stands before an item, which counts."""
+        if node.tag != "li" or not self.kind:
+            return "- " if node.tag == "li" else ""
+        number = whole(node.attributes.get("value"), self.next)
+        self.next = number + self.step
+        return f"{numeral(self.kind, number)}. "
 
 
 @dataclass(slots=True)
@@ -69,25 +81,8 @@ class _Item:
     tag: str
     within: _List
     level: int
+    mark: str
     row: int = -1
-
-
-@dataclass(slots=True)
-class _Table:
-    """An open table that holds data."""
-
-    rows: list[list[Cell]] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    span: tuple[int, int] = (1, 1)  # rows and columns of the open cell
-    caption: str = ""
-    header: int = 0  # rows at the top with nothing but names
-    only_links: bool = True
-
-    def end_row(self, tags: set[str]) -> None:
-        if self.cells:
-            self.header += len(self.rows) == self.header and tags == {"th"}
-            self.rows.append(self.cells)
-        self.cells = []
 
 
 @dataclass(slots=True)
@@ -98,6 +93,7 @@ class Page:
     outline: Outline
     cascade: Cascade
     layout: set[int]
+    data: dict[int, bool]
     notes: dict[str, int] = field(default_factory=dict)
     heading: str = ""
     _note: int = -1  # the block that refers to the note that begins
@@ -107,8 +103,7 @@ class Page:
     _running: list[str] = field(default_factory=list)
     _outside: list[str] = field(default_factory=list)
     _links: int = 0
-    _table: _Table | None = None
-    _cell_tags: set[str] = field(default_factory=set)
+    _table: OpenTable | None = None
     _raised: tuple[int, int] = (0, 0)  # where superscript begins in what runs, and the links before it
     _preformatted: int = 0
     _level: int = 0
@@ -130,7 +125,7 @@ class Page:
                 self._enter(node, tag)
                 below = None if tag in _LEFT_OUT else node.child
                 if below is None:
-                    self._leave(tag)
+                    self._leave(node, tag)
             if below is not None:
                 node = below
                 continue
@@ -139,7 +134,7 @@ class Page:
                 node = node.parent
                 if node is None or node.mem_id == top:
                     break
-                self._leave(node.tag or "")
+                self._leave(node, node.tag or "")
                 after = node.next
             node = after
         self._flush()
@@ -147,14 +142,18 @@ class Page:
     def _enter(self, node: LexborNode, tag: str) -> None:
         opened = self._look_of(node, tag)
         if tag in _BLOCKS:
+            is_data = tag == "table" and (self._table is not None or node.mem_id not in self.layout)
+            if is_data and self._table is not None:
+                self._table = OpenTable(around=(self._table, self._cell_text(self._table)))
+                self._opened.append(opened)
+                return
             self._border(tag, opens=True)
-            if tag == "table" and node.mem_id not in self.layout:
-                self._flush()
-                self._table = _Table()
+            if is_data or (self._table is None and node.mem_id in self.data):
+                self._table = OpenTable()
             elif tag in {"td", "th"} and self._table is not None:
-                self._table.span = _span(node, "rowspan", _MOST_ROWS), _span(node, "colspan", _MOST_COLUMNS)
+                self._table.open_cell(node)
             elif self._table is None:
-                self._open_block(tag)
+                self._open_block(tag, node)
         elif tag == "br":
             self._running.append("\n" if self._preformatted else _BREAK)
         elif tag == "a":
@@ -190,7 +189,7 @@ class Page:
         made.shows = above.shows if made.look is above.look else made.look.shows
         return made
 
-    def _open_block(self, tag: str) -> None:
+    def _open_block(self, tag: str, node: LexborNode) -> None:
         if tag == "pre" or self._preformatted:
             self._preformatted += tag == "pre"
         elif tag in _HEADINGS:
@@ -199,10 +198,12 @@ class Page:
             intro = self.outline.introducing()
             is_item = intro >= 0 and self.outline.blocks[intro].kind is BlockKind.ITEM
             above = self._holder()
-            self._lists.append(_List(intro if above == intro or not is_item else above))
+            style = self.cascade.style(tag, node.attributes, node.mem_id) if tag == "ol" else {}
+            within = intro if above == intro or not is_item else above
+            self._lists.append(_List(within, *html_list(node, style) if tag == "ol" else ()))
         elif tag in _ITEMS:
             within = self._lists[-1] if self._lists else _List(-1)
-            self._items.append(_Item(tag, within, max(1, len(self._lists))))
+            self._items.append(_Item(tag, within, max(1, len(self._lists)), within.mark(node)))
 
     def _holder(self) -> int:
         """The block of the innermost open item that has one, or the term that it explains, else -1."""
@@ -212,10 +213,11 @@ class Page:
                 return row
         return -1
 
-    def _leave(self, tag: str) -> None:
+    def _leave(self, node: LexborNode, tag: str) -> None:
         if tag in _BLOCKS:
             self._border(tag, opens=False)
-            if tag == "table" and self._table is not None:
+            ends = tag == "table" or not self.data.get(node.mem_id, True)
+            if ends and self._table is not None:
                 self._end_table(self._table)
             elif self._table is None:
                 self._close_block(tag)
@@ -273,21 +275,28 @@ class Page:
         else:
             self._flush()
 
-    def _end_cell(self, table: _Table, tag: str, *, opens: bool) -> None:
+    def _cell_text(self, table: OpenTable) -> str:
+        """What runs in a cell, which ends."""
         text = one_line("".join(self._running).replace(_BREAK, " "))
         table.only_links = table.only_links and (not text or self._is_linked())
         self._reset()
+        return text
+
+    def _end_cell(self, table: OpenTable, tag: str, *, opens: bool) -> None:
+        text = self._cell_text(table)
         if tag == "caption" and not opens:
             table.caption = text
         elif text or (tag in {"td", "th"} and not opens):
-            table.cells.append(Cell(text, *table.span))
-            self._cell_tags |= {tag} if text else set()
-            table.span = 1, 1
+            table.add(text, tag)
         if tag in {"tr", "caption", "table"}:
-            table.end_row(self._cell_tags)
-            self._cell_tags = set()
+            table.end_row()
 
-    def _end_table(self, table: _Table) -> None:
+    def _end_table(self, table: OpenTable) -> None:
+        if table.around:
+            self._table, before = table.around
+            self._outside = [nested_text(table.rows)]
+            self._running = [before, " ", *self._outside, " "]
+            return
         is_aside = self._opened[-1].aside or (table.only_links and not table.header)
         kind = BlockKind.ASIDE if is_aside else BlockKind.ROW
         intro = -1 if table.caption else self.outline.announcement()
@@ -357,8 +366,8 @@ class Page:
             intro = term
             if self.outline.blocks[term].kind is BlockKind.ITEM and is_label(self.outline.text_of(term)):
                 self.outline.change(term, BlockKind.ASIDE)
-        mark = "- " if item.tag == "li" else ""
-        return self.outline.add(self._kind(BlockKind.ITEM, text), mark + text, level=item.level, intro=intro)
+        kind = self._kind(BlockKind.ITEM, text)
+        return self.outline.add(kind, item.mark + text, level=item.level, intro=intro)
 
     def _kind(self, kind: BlockKind, text: str) -> BlockKind:
         """`kind`, or an aside in navigation, and where there are only links."""
@@ -370,11 +379,3 @@ class Page:
             kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))
         )
         return BlockKind.ASIDE if may_be and self._is_linked() else kind
-
-
-def _span(node: LexborNode, name: str, most: int) -> int:
-    """How many rows or columns a cell spans; 0 rows are all that follow."""
-    given = (node.attributes.get(name) or "1").strip()
-    if not (given.isascii() and given.isdecimal()):
-        return 1
-    return min(int(given[:6]), most) or (most if name == "rowspan" else 1)

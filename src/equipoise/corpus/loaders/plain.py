@@ -9,10 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from equipoise.core.metadata import told
+from equipoise.core.types import Block, BlockKind
 from equipoise.core.where import value
 from equipoise.corpus.loaders import marked
+from equipoise.corpus.loaders.html import read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, placed, with_lines
-from equipoise.corpus.loaders.markdown import markdown_hidden
+from equipoise.corpus.loaders.markdown import BREAK, Scan
+from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.rst import rst_hidden, with_bars
 from equipoise.text.blocks import blocks
 
@@ -31,19 +34,68 @@ _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++(?:\n(?=\S)[^+\n]++)?+)(?<
 _ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
 _RST_PLACE = re.compile(r"(?:\\ )?+:(sup|sub):`([\w.+-]{1,20})`(?:\\ )?+")
 _PLACES = {"sup": "super", "sub": "sub"}
+_LEADS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _RST_RULES = frozenset("=-~^\"'#*+")
 
 
 def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the source text. Its title is the front matter's, else the first heading."""
-    raw = decoded(path, data)
+    return _markdown(path, decoded(path, data), has_html=True)
+
+
+def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
     text = clean(raw)
-    text, hidden = _without(text, markdown_hidden(text))
-    lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
+    scan = Scan(text, has_html=has_html)
+    pages = [_page(path, scan.sheets, text[start:end]) for start, end in scan.whole]
+    hidden = sum(len(one_line(text[start:end])) for start, end in scan.hidden) + sum(
+        one.hidden for one in pages
+    )
+    gone = [(start, end, _blank(text[start:end])) for start, end in (*scan.hidden, *scan.whole)]
+    edited = _edited(text, sorted([*gone, *scan.shown]))
+    lines = edited.replace(BREAK, " ").split("\n", _TITLE_LINES)[:_TITLE_LINES]
     front = _front_matter(lines)
     title = one_line(front.pop("title", "")) or _markdown_heading(lines)
-    document = _document(raw, text, title or path.stem, hidden, has_tables=True)
+    starts = with_lines(raw, text, [Block(BlockKind.PARAGRAPH, *whole) for whole in scan.whole])
+    document = _document(raw, edited, title or path.stem, hidden, has_tables=True)
+    placed = zip((one.line for one in starts), pages, strict=True)
+    document = _with_pages(document, list(placed)) if pages else document
     return [replace(document, metadata=told({key: value(said) for key, said in front.items()}))]
+
+
+def _page(path: Path, sheets: list[str], source: str) -> Outline:
+    """The blocks of an element of HTML."""
+    outline = Outline()
+    read_page(path, "".join(f"<style>{sheet}</style>" for sheet in sheets) + source, outline)
+    return outline
+
+
+def _with_pages(document: LoadedDocument, pages: list[tuple[int, Outline]]) -> LoadedDocument:
+    """The document with each of the pages before the first block behind the line that it begins on."""
+    pieces: list[str] = []
+    made: list[Block] = []
+    rows: dict[int, int] = {-1: -1}
+    length = end = behind = 0
+    for at, block in enumerate([*document.blocks, None]):
+        while pages and (block is None or pages[0][0] < block.line):
+            line, page = pages.pop(0)
+            said = f"\n\n{page.text()}\n\n"
+            above = made[-1] if made else None
+            leads = above and above.kind in _LEADS and pieces[-1].rstrip().endswith((":", "："))
+            first, lead = len(made), len(made) - 1 if leads else -1
+            for one in page.blocks:
+                start, stop = (length + 2 + offset for offset in (one.start, one.end))
+                intro = first + one.intro if one.intro >= 0 else lead
+                made.append(one._replace(start=start, end=stop, intro=intro, line=line))
+            pieces.append(said)
+            length, behind = length + len(said), len(made)
+        if block is not None:
+            text = document.text[end : block.end]
+            pieces.append(text)
+            start, stop = length + block.start - end, length + len(text)
+            rows[at], intro = len(made), rows[block.intro]
+            made.append(block._replace(start=start, end=stop, intro=intro if intro >= behind else -1))
+            length, end = length + len(text), block.end
+    return replace(document, text="".join([*pieces, document.text[end:]]), blocks=tuple(made))
 
 
 def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -54,7 +106,7 @@ def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
     )
     named = _ORG_TITLE.search(raw)
     markdown = _ORG_PLACE.sub(r"\1\2", _ORG_STRUCK.sub(r"~~\1~~", markdown))
-    (document,) = load_markdown(path, markdown.encode("utf-8", "replace"))
+    (document,) = _markdown(path, markdown, has_html=False)
     return [replace(document, title=one_line(named[1]) if named else document.title)]
 
 
@@ -84,27 +136,34 @@ def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
             raw,
         )
     text = clean(raw)
-    text, hidden = _without(text, rst_hidden(text))
+    spans = rst_hidden(text)
+    hidden = sum(len(one_line(text[start:end])) for start, end in spans)
+    text = _edited(text, [(start, end, _blank(text[start:end])) for start, end in spans])
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
     return [_document(raw, text, _underlined(lines, _RST_RULES) or path.stem, hidden, has_tables=True)]
 
 
 def _document(raw: str, text: str, title: str, hidden: int, *, has_tables: bool = False) -> LoadedDocument:
     found = with_lines(raw, text, blocks(text))
+    text = text.replace(BREAK, "\n")
     text, found = marked.named(text, found) if has_tables else (text, found)
     return LoadedDocument(text, title, hidden=hidden, blocks=found)
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> tuple[str, int]:
-    """`text` with spaces in place of `spans` (in order), line ends kept, and how many characters that are."""
+def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """`text` with other words in place of stretches (in order)."""
     parts: list[str] = []
-    place = hidden = 0
-    for start, end in spans:
-        piece = text[max(start, place) : end]
-        parts += [text[place:start], "\n".join(" " * len(line) for line in piece.split("\n"))]
-        hidden += len(one_line(piece))
-        place = max(end, place)
-    return "".join([*parts, text[place:]]), hidden
+    place = 0
+    for start, end, said in edits:
+        if start >= place:
+            parts += [text[place:start], said]
+            place = end
+    return "".join([*parts, text[place:]])
+
+
+def _blank(piece: str) -> str:
+    """As many spaces, line ends kept."""
+    return "\n".join(" " * len(line) for line in piece.split("\n"))
 
 
 def _front_matter(lines: list[str]) -> dict[str, str]:
