@@ -2,7 +2,7 @@
 
 import pytest
 
-from blocks_of import document_of
+from blocks_of import document_of, outline
 
 MARKDOWN = """# Fees
 
@@ -170,3 +170,32 @@ def test_a_grid_of_markdown_whose_rules_say_how_columns_are_set():
         "Boat: Punt; Week: 33.00",
         "Boat: Heron; Week: 41.50",
     ]
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        ("|Name |Week\n\n|Plana|22\n|Attic\n|30", ["Name | Week", "Name: Plana; Week: 22", "Name: Attic; Week: 30"]),
+        ('[cols="1,1"]\n|===\nh|Name h|Age\n|Ann |30\n|Bob\n\n|31',
+         ["Name | Age", "Name: Ann; Age: 30", "Name: Bob; Age: 31"]),
+        ("[cols=2*,options=header]\n|===\n|A |B\n|1\n|2\n|3 |4", ["A | B", "A: 1; B: 2", "A: 3; B: 4"]),
+        ('[cols="h,1"]\n|===\n|Size |5 m\n|Mass |6 kg\n|Age |7', ["Size: 5 m", "Mass: 6 kg", "Age: 7"]),
+        ("|A |B |C\n\n2+|both |x\n.2+|tall |1 |2\n|3 |4\n2*|twice |z",
+         ["A | B | C", "A: both; B: both; C: x", "A: tall; B: 1; C: 2", "A: tall; B: 3; C: 4",
+          "A: twice; B: twice; C: z"]),
+        ("|A |B\n\n|1\n\na|first\n\nmore of it\n|2 |3", ["A | B", "A: 1; B: first more of it", "A: 2; B: 3"]),
+    ],
+)  # fmt: skip
+def test_cells_of_asciidoc_fill_the_columns_whatever_their_lines(table, rows):
+    source = table if table.startswith("[") else f"|===\n{table}"
+    found = [
+        text
+        for kind, _, _, text in outline("a.adoc", f"= Doc\n\n{source}\n|===\n")
+        if kind in {"row", "aside"}
+    ]
+    assert [text for text in found if not text.startswith(("[", "|==="))] == rows
+
+
+def test_a_table_of_asciidoc_in_another_format_is_kept_as_it_is():
+    text = "= Doc\n\n[%header,format=csv]\n|===\na,b|c\n1,2\n|===\n"
+    assert "a,b|c\n1,2" in document_of("a.adoc", text).text

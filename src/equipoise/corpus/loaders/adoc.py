@@ -158,19 +158,15 @@ class _Reading:
             self._go_on(BlockKind.ITEM, line, level=1)
 
     def _take_row(self, line: str) -> None:
-        """A table row is a line with several cells, or lines up to a blank one; the first is a header if alone."""
+        """A line of a table with the lines below it that have no cells; the first is a header if it stands alone."""
         bars = line.count("|")
-        if self._current is not None and (bars > 1 or self._current.level > 1):
+        if bars and self._current is not None:
             self._end()
-        is_first = self._current is None and self._header == -1
+        is_first = self._header == -1
         after = "".join(self._lines[self._number : self._number + 1])
-        kind = BlockKind.ASIDE if is_first and bars > 1 and not after.strip() else BlockKind.ROW
-        self._go_on(kind, line, intro=max(self._header, -1), level=bars)
-        if kind is BlockKind.ASIDE:
-            self._end()
-            self._header = len(self.blocks) - 1
-        elif is_first:
-            self._header = -2
+        is_header = is_first and bars > 1 and not after.strip()
+        self._go_on(BlockKind.ASIDE if is_header else BlockKind.ROW, line)
+        self._header = -2
 
     def _go_on(self, kind: BlockKind, line: str, *, intro: int = -1, level: int = 0) -> None:
         """Add a line to the block that is being read, or begin one."""

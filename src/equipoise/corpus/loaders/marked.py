@@ -6,14 +6,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from equipoise.core.types import Block, BlockKind
-from equipoise.corpus.loaders.grid import Cell, grid_of, told
+from equipoise.corpus.loaders.grid import Cell, grid_of, pairs, told
 from equipoise.corpus.loaders.loaded import one_line
 
 _BAR = re.compile(r"(?<!\\)\|")
 _BORDER = re.compile(r"\s*+\+(?::?+[-=]++:?+\+)++\s*+")
 _EDGE = re.compile(r"\+:?+[-=]|[-=]:?+\+")
-_ADOC_SPEC = re.compile(r"(?:(?:(\d{1,3})|)(?:\.(\d{1,3}))?\+)?[<^>]?(?:\.[<^>])?[adehlmsv]?\Z")
-_LONGEST_SPEC, _SPEC_ENDS = 12, frozenset("adehlmsv<^>+")
+_ADOC_SPEC = re.compile(
+    r"(?:^|(?<=\s))(?:(\d{1,3})?(?:\.(\d{1,3}))?([+*]))?[<^>]?(?:\.[<^>])?([adehlmsv])?\Z", re.MULTILINE
+)
+_LONGEST_SPEC, _SPEC_ENDS = 12, frozenset("adehlmsv<^>+*")
+_PLAIN = ("", 1, 1, 1)
+_MOST_TIMES = 100
+_COLUMNS = re.compile(r"""\bcols=(?:["']([^"']{1,500})["']|([^,\]\s]{1,9}))""")
+_HEADER = re.compile(r"%\s*header|options=[\"']?[\w,]{0,40}header")
 _TABLE = frozenset({BlockKind.ROW, BlockKind.ASIDE})
 
 
@@ -35,19 +41,19 @@ def named(text: str, blocks: Sequence[Block], *, adoc: bool = False) -> tuple[st
         if table is None:
             continue
         grid = grid_of([cells for cells, _ in table.rows], table.header)
-        if not any(grid.names):
+        if not adoc and not any(grid.names):
             continue
         below = {row.place for row in grid.rows}
-        for row in told(grid.names, grid.rows):
+        for row in told(grid.names, grid.rows if any(grid.names) else pairs(grid.rows)):
             first = table.rows[row.place][1][0]
             said[first] = f"{said[first]}; {row.text}" if first in said else row.text
             dropped.update(table.rows[row.place][1][1:])
         top = [at for place, (_, rows) in enumerate(table.rows) if place not in below for at in rows]
         heads.update(top)
-        said.update((at, " | ".join(filter(None, grid.names))) for at in top[:1])
+        said.update((at, " | ".join(filter(None, grid.names or grid.titles))) for at in top[:1])
         dropped.update(top[1:])
         dropped.update(at for at in group if not text[blocks[at].start : blocks[at].end].strip(" |:+-="))
-    return _rebuilt(text, blocks, said, dropped, heads) if said else (text, tuple(blocks))
+    return _rebuilt(text, blocks, said, dropped - said.keys(), heads) if said else (text, tuple(blocks))
 
 
 def _groups(text: str, blocks: Sequence[Block]) -> Iterator[list[int]]:
@@ -125,30 +131,81 @@ def _drawn(lines: list[str], group: list[int]) -> Marked:
 
 
 def _adoc(text: str, blocks: Sequence[Block], group: list[int]) -> Marked | None:
-    """A table of AsciiDoc; its first row is an aside where it has the names."""
+    """A table of AsciiDoc, whose cells fill as many columns as it says, or as its first line has, whatever their lines;
+    its first row is an aside where it has the names."""
+    said = text[blocks[group[0] - 2].start : blocks[group[0] - 2].end] if group and group[0] > 1 else ""
+    cells = [] if "format=" in said else list(_adoc_cells(text, blocks, group))
+    if not cells:
+        return None
+    first = cells[0][1][0]
+    columns = _columns(said) or sum(cell.columns for cell, at, _ in cells if at[0] == first)
+    header = int(blocks[first].kind is BlockKind.ASIDE or _HEADER.search(said) is not None)
     rows: list[tuple[list[Cell], list[int]]] = []
-    header = 0
+    below: list[tuple[int, int]] = []  # of cells that span rows: how many are left, and columns
+    room, marked = 0, True
+    for cell, at, is_name in cells:
+        if room <= 0:
+            header = max(header, len(rows) * marked)
+            below = [(left - 1, wide) for left, wide in below if left > 1]
+            room = columns - sum(wide for _, wide in below)
+            rows.append(([], []))
+        row, places = rows[-1]
+        row.append(cell)
+        places += at if places[-1:] != at else ()
+        if cell.rows > 1:
+            below.append((cell.rows, cell.columns))
+        room -= cell.columns
+        marked = marked and is_name
+    return Marked(rows, header) if len(rows) > 1 and columns > 1 else None
+
+
+def _adoc_cells(
+    text: str, blocks: Sequence[Block], group: list[int]
+) -> Iterator[tuple[Cell, list[int], bool]]:
+    """The cells of a table, each with the rows of the blocks that hold it, and whether it is marked as a name. Text
+    without a bar goes on with the cell above it."""
+    before: list[str] = []
+    spec, places = _PLAIN, list[int]()
     for at in group:
-        line = text[blocks[at].start : blocks[at].end]
-        first, *pieces = _BAR.split(line)
+        first, *pieces = _BAR.split(text[blocks[at].start : blocks[at].end])
         if not pieces:
+            before.append(first)
+            places += [at] if len(before) > 1 else []
             continue
-        header += blocks[at].kind is BlockKind.ASIDE and not rows
-        parts = [*map(_adoc_spec, [first, *pieces[:-1]]), (pieces[-1], 1, 1)]
-        cells = [
-            Cell(one_line(cell.replace("\\|", "|")), rows_, columns)
-            for (_, rows_, columns), (cell, _, _) in pairwise(parts)
-        ]
-        rows.append((cells, [at]))
-    return Marked(rows, header) if len(rows) > 1 else None
+        for piece in (first, *pieces[:-1]):
+            bare, after = _adoc_spec(piece)
+            if places:
+                style, down, wide, times = spec
+                said = one_line(" ".join([*before, bare]).replace("\\|", "|"))
+                yield from [(Cell(said, down, wide), places, style == "h")] * times
+            before, spec, places = [], after, [at]
+        before = [pieces[-1]]
+    if places:
+        cell = Cell(one_line(" ".join(before).replace("\\|", "|")), spec[1], spec[2])
+        yield from [(cell, places, spec[0] == "h")] * spec[3]
 
 
-def _adoc_spec(piece: str) -> tuple[str, int, int]:
-    """What stands before a bar: the text of a cell, and how many rows and columns the cell behind the bar spans."""
-    spec = _ADOC_SPEC.search(piece[-_LONGEST_SPEC:]) if piece[-1:] in _SPEC_ENDS else None
+def _adoc_spec(piece: str) -> tuple[str, tuple[str, int, int, int]]:
+    """What stands before a bar: the text of a cell; and the style of the cell behind the bar, how many rows and columns
+    it spans, and how often it stands there."""
+    spec = _ADOC_SPEC.search(piece, max(0, len(piece) - _LONGEST_SPEC)) if piece[-1:] in _SPEC_ENDS else None
     if spec is None:
-        return piece, 1, 1
-    return piece[: len(piece) - len(spec.group())], int(spec[2] or 1), int(spec[1] or 1)
+        return piece, _PLAIN
+    down, many = int(spec[2] or 1), int(spec[1] or 1)
+    return piece[: spec.start()], (
+        spec[4] or "",
+        *((down, many, 1) if spec[3] == "+" else (1, 1, min(many, _MOST_TIMES))),
+    )
+
+
+def _columns(said: str) -> int:
+    """How many columns the line above a table says it has, 0 where it does not."""
+    found = _COLUMNS.search(said)
+    parts = re.split("[,;]", found[1] or found[2]) if found else []
+    return sum(
+        int(part.partition("*")[0][:3]) if "*" in part and part.strip()[0].isdecimal() else 1
+        for part in parts
+    )
 
 
 def _rebuilt(
