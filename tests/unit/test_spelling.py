@@ -163,6 +163,14 @@ def test_an_umlaut_may_be_written_in_two_letters(tmp_path):
     )
 
 
+def test_two_letters_of_an_english_word_are_no_umlaut(tmp_path):
+    (tmp_path / "yard.txt").write_text("Do not mention the yard. Go there by ship.")
+    with Store.open(tmp_path / "s.db", create=True) as store:
+        index([tmp_path / "yard.txt"], store, ENCODER)
+        part = store.partition(Trust.TRUSTED)
+        assert part.corrections("When does she leave, and who goes?", english_words()) == ()
+
+
 def test_a_misspelt_word_is_near_to_the_beginning_of_its_stem():
     assert near_stems("calibraton", ["calibr", "cat", "collabor"]) == ["calibr"]
     assert near_stems("x", []) == []

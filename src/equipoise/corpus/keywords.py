@@ -19,6 +19,7 @@ from equipoise.corpus.spelling import (
     Correction,
     chosen,
     is_foreign,
+    is_known,
     near_stems,
     plain,
     small,
@@ -147,15 +148,17 @@ class Keywords:
         foreign = is_foreign(text)
         english = {} if foreign else known
         slips = dict(small(text, english))
-        pairs = {word: slips[word] for word in self.out_of_corpus(list(slips))} | self._respelt(text)
+        pairs = {word: slips[word] for word in self.out_of_corpus(list(slips))} | self._respelt(text, english)
         for word, stems in self.misspelt(text, known):
             if word not in pairs and not (foreign and word.islower()):
                 pairs[word] = chosen(word, self._words(stems, holding), self.passages, english)
         return tuple(pair for pair in pairs.items() if pair[1])
 
-    def _respelt(self, text: str) -> dict[str, str]:
-        """The words of `text` that no passage has, with the way that some passage writes their umlauts."""
-        others = {word: other for word in plain(text) if (other := umlauts(word)) and len(word) >= SHORTEST}
+    def _respelt(self, text: str, english: Container[str]) -> dict[str, str]:
+        """The words of `text` that no passage has, with the way that some passage writes their umlauts. A word of
+        `english` has none: the search index holds "dös" wherever it holds "do"."""
+        strange = [word for word in plain(text) if len(word) >= SHORTEST and not is_known(word, english)]
+        others = {word: other for word in strange if (other := umlauts(word))}
         heard = {
             word: [one for one in others[word] if not self.out_of_corpus([one])]
             for word in self.out_of_corpus(list(others))
