@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from equipoise.core.types import Passage, Query
-from equipoise.rag.highlighters.evidence import FEATURES, bounded, features
+from equipoise.rag.highlighters.amounts import bounded, dates, unsaid
+from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reading import read, windows_of
 
 
@@ -76,3 +77,45 @@ def test_no_window_reaches_into_a_numbered_item():
     text = "1. Travel vaccinations on Tuesdays and Thursdays.\n\n2. Delivery costs three pounds a parcel."
     (first, second) = windows_of("What is it?", {Passage(0, "d", 0, len(text), text): 0.0}, Same())
     assert {first.own, second.own} == set(text.split("\n\n"))
+
+
+LEAFLET = """Children from 6 to 12 years: one spray. Adults: two. Keep it below 25 °C.
+The drum takes 8 kg, the large one 12 kg. It is not carried between 7 and 9."""
+ALTER = "Kinder von 6 bis 12 Jahren zahlen die Hälfte."
+ROTA = "Date: 2026-03-03; Shift: late\nDate: 2026-03-04; Shift: early\nClosed from 1 October to 31 March. 6 staff."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "numbers"),
+    [
+        ("How many sprays may a 9 year old take?", LEAFLET, []),
+        ("How many sprays may a 4 year old take?", LEAFLET, ["4"]),
+        ("May a 4 year old take it?", LEAFLET, []),
+        ("Was zahlt ein Kind mit 4 Jahren?", ALTER, []),
+        ("How much does a child of 4 Jahren pay?", ALTER, ["4"]),
+        ("What does a trunk of 45 kg cost?", "A trunk may weigh up to 30 kg.", []),
+        ("What does a wash of 10 kg cost?", LEAFLET, []),
+        ("What does a wash of 16 kg cost?", LEAFLET, ["16"]),
+        ("Can I take it at 8 in the morning?", LEAFLET, []),
+        ("Who is there on 3 March 2026?", ROTA, []),
+        ("Wer ist am 4. März da?", ROTA, []),
+        ("Who is there on 6 April?", ROTA, ["6"]),
+        ("Is it open on November 5th?", ROTA, []),
+    ],
+)
+def test_numbers_of_a_question_that_a_text_says_nothing_of(question, text, numbers):
+    assert unsaid(question, text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("3 March, the 4th of May, June 5", {(3, 3), (5, 4), (6, 5)}),
+        ("am 3. März, 1er juin, 15 août", {(3, 3), (6, 1), (8, 15)}),
+        ("2026-03-04 and 24.12.2025", {(3, 4), (12, 24)}),
+        ("03/04/2026", {(3, 4), (4, 3)}),
+        ("You may 4 times, version 3.4.5, 10.20.30.40, March 2026", set()),
+    ],
+)
+def test_days_are_read_as_they_are_written(text, days):
+    assert dates(text) == days

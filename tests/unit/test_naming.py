@@ -4,7 +4,7 @@ import pytest
 
 from equipoise.core.types import Document
 from equipoise.corpus.pieces import passage_at
-from equipoise.rag.highlighters.evidence import measures
+from equipoise.rag.highlighters.amounts import measures
 from equipoise.rag.highlighters.naming import about, fellows
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
@@ -165,3 +165,25 @@ def test_rows_whose_first_column_has_no_name_are_of_one_kind():
     assert left("How often does Plus make backups?", PLANS).endswith(
         "says: / - Backups; Basic: weekly; Plus: daily."
     )
+
+
+def test_a_day_in_words_picks_its_row_among_days_in_numbers():
+    rota = "Date | Shift | Warden\n---|---|---\n2026-03-03 | late | Ida\n2026-03-04 | late | Omar\n"
+    assert "Omar" not in left("Who is on the late shift on 3 March 2026?", rota)
+    assert "Ida" in left("Who is on the late shift on 3 March 2026?", rota)
+    assert {"Ida", "Omar"} <= set(left("Who is on the late shift?", rota).split())
+
+
+def test_a_name_behind_a_number_is_no_unit_of_it():
+    line = "Line 17: Quarry Road\n\nThe first bus leaves Quarry Road at 5:52."
+    assert measures("When does line 19 leave Quarry Road?", line) == set()
+    assert left("When does line 19 leave Quarry Road?", line) == ""
+
+
+def test_an_address_that_is_asked_for_stands_in_what_answers():
+    text = "Ring Ida on 0151 776 204. Write to ida@hall.example. The fair is on 2026-05-04."
+    assert left("What is the phone number of Ida?", text) == "Ring Ida on 0151 776 204."
+    assert left("Wie lautet die E-Mail-Adresse?", text) == "Write to ida@hall.example."
+    assert left("Quel est le numéro de téléphone ?", text) == "Ring Ida on 0151 776 204."
+    assert left("What is the web address of the hall?", "It is open. Ring Ida on 0151 776 204.") == ""
+    assert left("Is there a phone number?", text).count("/") == 2

@@ -5,7 +5,6 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 
 import json
 import re
-from calendar import day_name, month_name
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache
@@ -17,12 +16,12 @@ from rapidfuzz.fuzz import ratio
 
 from equipoise.core.types import Query
 from equipoise.corpus.spelling import is_foreign
+from equipoise.rag.highlighters.amounts import CALENDAR, unsaid
 from equipoise.rag.highlighters.reading import Reading, Window
-from equipoise.text.facts import YEARS
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
 from equipoise.text.quotes import LONGEST
-from equipoise.text.tokens import STOP_WORDS, WORD, content_words, names, numbers, words
+from equipoise.text.tokens import WORD, content_words, names, numbers, words
 
 FEATURES = (
     "passage",
@@ -47,8 +46,6 @@ ALIKE = 80.0
 STEM = 5
 PART = 4
 """Letters of a part of a compound."""
-CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
-"""Names that a text may write as numbers."""
 ASKING = frozenset(
     """
     long much many often old cost costs get gets got allowed possible
@@ -58,28 +55,11 @@ ASKING = frozenset(
 )
 """Words of questions that say how something is asked for, and not what: an answer rarely has them."""
 SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS
-UNIT = 2
-"""Words behind a number that may be its unit: "30 working days"."""
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
 _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
-
-
-_NUMBER = r"(\d{1,3}+(?:,\d{3})++|\d++(?:\.\d++)?+)"
-_ENDS = r"(?![\d.,:-]*\d)"
-_RANGE = re.compile(rf"(?<![\d.,:-]){_NUMBER}\s?(?:to|bis|[-–])\s?{_NUMBER}{_ENDS}", re.IGNORECASE)
-_LEAST = re.compile(
-    r"\b(?:over|above|at least|from|(?:more|older|longer|larger) than|über|ab|mindestens) "
-    rf"[€£$]?{_NUMBER}{_ENDS}",
-    re.IGNORECASE,
-)
-_MOST = re.compile(
-    r"\b(?:under|below|up to|at most|(?:less|younger|shorter|smaller) than|unter|bis|höchstens) "
-    rf"[€£$]?{_NUMBER}{_ENDS}",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +108,6 @@ def features(query: Query, reading: Reading) -> Floats:
         "\n".join((passage.title, *passage.headings, passage.text)) for passage in reading.passages
     )
     named = [name for each in _names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
-    measured, dates = measures(question, every), _of_dates(question)
     said = _absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
@@ -136,10 +115,7 @@ def features(query: Query, reading: Reading) -> Floats:
         "window": window / SCALE,
         "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
-        "missing_numbers": _absent(
-            [n for n in numbers(question) if n not in measured and (n in dates or not bounded(n, every))],
-            numbers(every),
-        ),
+        "missing_numbers": len(unsaid(question, every)) / max(1, len(set(numbers(question)))),
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
@@ -194,53 +170,6 @@ def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, fl
     }
 
 
-def measures(question: str, text: str) -> frozenset[str]:
-    """The numbers of the question that are amounts ("37 kg", "my 12 year old"): one of the UNIT words behind them
-    stands behind a number of the text, too. A text says of amounts from where to where, and seldom which is asked."""
-    asked, told = words(question), words(text)
-    there = {unit for at, word in enumerate(told) if _is_number(word) for unit in _units(told, at)}
-    found = (n for n in range(len(asked)) if _is_number(asked[n]) and not there.isdisjoint(_units(asked, n)))
-    return frozenset(asked[n] for n in found)
-
-
-def _of_dates(question: str) -> frozenset[str]:
-    """The numbers beside a month or a day, which bounds of amounts say nothing of."""
-    asked = words(question)
-    beside = (set(asked[max(0, at - 1) : at + 2]) for at in range(len(asked)))
-    return frozenset(word for word, near in zip(asked, beside, strict=True) if not CALENDAR.isdisjoint(near))
-
-
-def bounded(number: str, text: str) -> bool:
-    """Whether the text says something of the number by bounds: "rooms 301 to 306" of 304, "over 67" of 70. Not of a
-    year, which stands beside others that it is not about."""
-    if number.count(".") > 1 or not _is_number(number) or float(number) in YEARS:
-        return False
-    value = float(number)
-    ranges = [(_value(low), _value(high)) for low, high in _RANGE.findall(text)]
-    return (
-        any(low <= value <= high for low, high in ranges)
-        or any(_value(low) <= value for low in _LEAST.findall(text))
-        or any(value <= _value(high) for high in _MOST.findall(text))
-    )
-
-
-def _value(number: str) -> float:
-    return float(number.replace(",", ""))
-
-
-def _units(said: Sequence[str], n: int) -> list[str]:
-    behind = said[n + 1 : n + 1 + UNIT]
-    return [
-        word.removesuffix("s")
-        for word in behind
-        if word not in STOP_WORDS | CALENDAR and not _is_number(word)
-    ]
-
-
-def _is_number(word: str) -> bool:
-    return word.replace(".", "").isdigit()
-
-
 def terms_missing(question: str, text: str) -> float:
     """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, --dry-run, MT940 or 4.2.1, that the
     text does not hold; case aside."""
@@ -269,12 +198,3 @@ def _has(word: str, there: set[str], stems: set[str]) -> bool:
         return True
     near = (other for other in there if abs(len(other) - len(word)) <= 2)
     return len(word) >= STEM - 1 and not word.isdigit() and any(ratio(word, other) >= ALIKE for other in near)
-
-
-def _absent(wanted: Sequence[str], there: Sequence[str]) -> float:
-    """The share of the numbers that are not there; 2.0 is, where 2.0.1 is."""
-    present = set(there)
-    absent = [
-        n for n in set(wanted) if n not in present and not any(each.startswith(f"{n}.") for each in present)
-    ]
-    return len(absent) / len(set(wanted)) if wanted else 0.0

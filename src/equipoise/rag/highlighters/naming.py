@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise, takewhile
 
-from equipoise.rag.highlighters.evidence import CALENDAR, measures
+from equipoise.rag.highlighters.amounts import CALENDAR, dates, measures
+from equipoise.rag.highlighters.forms import forms
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.facts import YEARS
 from equipoise.text.lines import BETWEEN_CELLS, is_told_row
@@ -57,7 +58,8 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         for window in fitting
         if all(other <= _told(window.text) for other in wanted[window.above] if other)
     ]
-    return _not_outdone(question, fitting)
+    shapes = forms(question)
+    return _not_outdone(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -195,10 +197,11 @@ def _column(window: Window) -> str:
 
 
 def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
-    """The words of the question that each row and item holds, with headings and lead-ins."""
-    said = _told(question)
+    """The words and days of the question that each row and item holds, with headings and lead-ins."""
+    said, days = _told(question), dates(question)
     return {
         window: said & _told("\n".join((*window.above, window.text)))
+        | {f"{month}-{day}" for month, day in days & dates(window.text)}
         for window in windows
         if window.is_led or (is_told_row(window.own) and not window.leads)
     }

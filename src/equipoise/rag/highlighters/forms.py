@@ -1,0 +1,35 @@
+"""What a question asks for by name must stand in what answers it: an e-mail or web address, a number to call."""
+
+import re
+
+from equipoise.text.references import AUXILIARY
+from equipoise.text.tokens import words
+
+_FORMS = (
+    (
+        r"e-?mail[ -]?address(?:es)?|e-?mail[ -]?adressen?|adresse (?:e-?mail|électronique|de courriel)",
+        r"[^\s@]@[^\s@]|\S \(?at\)? \S+ \(?dot\)? ",
+    ),
+    (
+        r"(?:(?:tele)?phone|mobile|cell|fax|extension|hotline) numbers?"
+        r"|number (?:to|can|do|should|must) (?:\w+ )?(?:call|ring|dial)"
+        r"|(?:telefon|handy|mobil|fax|ruf)nummern?|numéros? de (?:téléphone|portable|fax|poste)",
+        r"(?<![\d.,/-])(?!\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}\b)\d(?:[ ()/.\u2011\u2013-]{0,3}\d){4,}"
+        r"|\b(?:ext|extension|durchwahl|poste)\b\W{0,3}\d",
+    ),
+    (
+        r"web[ -]?(?:address|adresse)|address of the (?:web ?site|home ?page)|internetadresse|adresse du site",
+        r"\w://|\bwww\.|\b[\w-]+\.[a-z]{2,}\b(?!\w)",
+    ),
+)
+_ASKED = tuple(
+    (re.compile(rf"\b(?:{asked})\b", re.IGNORECASE), re.compile(form, re.IGNORECASE))
+    for asked, form in _FORMS
+)
+
+
+def forms(question: str) -> list[re.Pattern[str]]:
+    """What has to be found in a text that answers; nothing where a question is for yes or no."""
+    if next(iter(words(question)), "") in AUXILIARY:
+        return []
+    return [form for asked, form in _ASKED if asked.search(question)]
