@@ -91,7 +91,7 @@ class TestAPipeline:
     def test_refuses_what_the_documents_do_not_say(self):
         result = over_its_own_store().run(asked("Who won the Harlow chess tournament of 1999?"))["summarizer"]
         assert result["refused"]
-        assert result["answer"] == "The documents do not seem to answer this question."
+        assert result["answer"].startswith("The documents do not seem to answer this question.")
         assert result["quotes"] == []
 
     def test_over_our_own_index_answers(self, index):

@@ -74,7 +74,7 @@ class TestAnswers:
     def test_what_the_documents_do_not_say_is_refused(self):
         message = HighlightSummarize(retriever=every).invoke("Who won the Harlow chess tournament of 1999?")
         assert message.response_metadata["refused"]
-        assert block_of(message)["text"] == "The documents do not seem to answer this question."
+        assert block_of(message)["text"].startswith("The documents do not seem to answer this question.")
         assert not block_of(message).get("annotations")
 
     def test_over_its_own_vector_store(self):

@@ -93,7 +93,7 @@ def test_ten_lines_put_a_blind_pipeline_behind_any_retriever():
         assert response.metadata == metadata
     for response in both(query_engine(Given()), "How much is the metro in Paris?"):
         assert response.metadata["refused"] and response.metadata["reason"] == "nothing highlighted"
-        assert response.response == "The documents do not seem to answer this question."
+        assert response.response.startswith("The documents do not seem to answer this question.")
         assert response.source_nodes == []
 
 

@@ -114,7 +114,7 @@ def test_a_refusal_is_said_in_words(live):
             model="equipoise", messages=user("Which colour has tuesday morning?"), stream=stream
         )
         text = gathered(reply)[0] if stream else reply.choices[0].message.content
-        assert text == "The documents do not seem to answer this question."
+        assert text.startswith("The documents do not seem to answer this question.")
 
 
 def test_a_failing_model_is_an_error_with_the_right_form(live):

@@ -154,6 +154,7 @@ def _trace(data: Mapping[str, Any]) -> Trace:
         read_as=data.get("read_as") or "",
         spelling=tuple((str(typed), str(meant)) for typed, meant in data.get("spelling", ())),
         notice=data.get("notice") or "",
+        unheard=tuple(data.get("unheard") or ()),
         failure=data.get("failure") or "",
         probability=data.get("probability"),
         tags=tuple(Tag(item) for item in data.get("tags", ())),

@@ -46,7 +46,8 @@ class Trace:
     `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
     `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
     added. `spelling` holds words of it as they were typed and as they were read. `notice` tells the person who
-    asks that the encoder does not read it; empty where it does.
+    asks that the encoder does not read it; empty where it does. `unheard` are words of a question without an answer
+    that no document has.
     """
 
     passages: tuple[ScoredPassage, ...] = ()
@@ -55,6 +56,7 @@ class Trace:
     read_as: str = ""
     spelling: tuple[tuple[str, str], ...] = ()
     notice: str = ""
+    unheard: tuple[str, ...] = ()
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -249,6 +251,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "read_as": trace.read_as or None,
         "spelling": [list(pair) for pair in trace.spelling],
         "notice": trace.notice or None,
+        "unheard": list(trace.unheard),
         "probability": None if trace.probability is None else round(trace.probability, DIGITS),
         "tags": [tag.value for tag in trace.tags],
         "highlights": [_highlight(item) for item in result.highlights.items],

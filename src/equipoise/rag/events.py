@@ -10,8 +10,8 @@ from equipoise.text.sentences import sentence_spans
 AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}
 """What has happened when a stage begins."""
 _OF_PART = (
-    "refused", "reason", "detail", "weak", "trust", "others", "read_as", "spelling", "notice", "highlights",
-    "best_first", "nearest",
+    "refused", "reason", "detail", "weak", "trust", "others", "read_as", "spelling", "notice", "unheard",
+    "highlights", "best_first", "nearest",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from equipoise.rag.boundary import read_highlights
 from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
+from equipoise.rag.unheard import sentence_of, unheard
 from equipoise.rag.versions import read_with, valid
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
@@ -119,6 +120,7 @@ class Gathering(Search):
             flagged=(*journal.trace.flagged, *outdated),
         )
         if not highlights:
+            journal.note(unheard=() if journal.trace.notice else unheard(query, kept.passages))
             return replace(evidence, refused=because(Reason.NOTHING_HIGHLIGHTED))
         return replace(evidence, kept=kept, highlights=highlights, tags=proposal.tags, picked=picked)
 
@@ -167,9 +169,11 @@ def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, .
 
 
 def refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
-    """The refusal, with passages to look at where some were read."""
+    """The refusal, with passages to look at where some were read, and with what no document has."""
     read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
     nearest = tuple(candidate.passage for candidate in read if candidate.near)[:NEAREST]
+    if reason is Reason.NOTHING_HIGHLIGHTED:
+        detail = " ".join(filter(None, (detail, sentence_of(journal.trace.unheard))))
     return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)
 
 

@@ -156,6 +156,7 @@ class AskReply(BaseModel):
     read_as: str | None
     spelling: list[list[str]]
     notice: str | None = Field(description="What the encoder does not read of the question.")
+    unheard: list[str] = Field(description="Words of a refused question that no document has.")
     probability: float | None
     tags: list[str]
     highlights: list[Quote]

@@ -18,7 +18,7 @@ TAKEN_OUT = "taken out before anything was read"
 UPLOADS = "uploads"
 SHOWN = (
     "answer", "refused", "reason", "detail", "grounded", "weak", "trust", "others", "read_as", "spelling", "notice",
-    "tags", "highlights", "best_first", "nearest", "passages", "flagged", "tokens",
+    "unheard", "tags", "highlights", "best_first", "nearest", "passages", "flagged", "tokens",
 )  # fmt: skip
 """What a person who asks gets of a result, beside the parts of several questions."""
 EMPTY: dict[str, Any] = {"probability": None, "failure": "", "timings": {}, "models": {}}

@@ -56,7 +56,9 @@ export function refusal(result) {
     return titles ? t("hello_about", { titles }) : t("hello");
   }
   const reason = result.reason === FAILED ? "error" : ALONE.includes(result.reason) ? "ask_alone" : "no_answer";
-  return [t(reason), contact].filter(Boolean).join(" ");
+  const words = (result.unheard ?? []).map((word) => `“${word}”`).join(", ");
+  const absent = reason === "no_answer" && words ? t("unheard", { words }) : "";
+  return [t(reason), absent, contact].filter(Boolean).join(" ");
 }
 
 export const notice = (result) => (may().expert ? result.notice : t("unread"));

@@ -5,7 +5,7 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 
 import json
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
-from equipoise.core.types import Query
+from equipoise.core.types import Passage, Query
 from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.amounts import CALENDAR, unsaid
 from equipoise.rag.highlighters.reading import Reading, Window
@@ -104,11 +104,9 @@ def features(query: Query, reading: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
     typed = query.last or query.text
     question = typed.lower() if typed.isupper() else typed
-    every = "\n".join(
-        "\n".join((passage.title, *passage.headings, passage.text)) for passage in reading.passages
-    )
+    every = everything(reading.passages)
     named = [name for each in _names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
-    said = _absent_words(query, every)
+    said = absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
         "passage": max(float(reading.scores[0]), window) / SCALE,
@@ -122,13 +120,18 @@ def features(query: Query, reading: Reading) -> Floats:
     return np.array([values[name] for name in FEATURES])
 
 
+def everything(passages: Iterable[Passage]) -> str:
+    """What is read of the passages, with what stands above it."""
+    return "\n".join("\n".join((passage.title, *passage.headings, passage.text)) for passage in passages)
+
+
 def _names(question: str) -> list[str]:
     """The names of a question; in German, which writes all nouns with a capital, only those with two capitals."""
     every = names(question)
     return [name for name in every if sum(map(str.isupper, name)) > 1] if is_foreign(question) else every
 
 
-def _absent_words(query: Query, text: str) -> frozenset[str]:
+def absent_words(query: Query, text: str) -> frozenset[str]:
     """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
     features of their own, aside, and words half of which is one that is there ("scale" of "limescale"). Of another
     language than English only the words with a capital count, which German writes nouns with, and they may stand in the
