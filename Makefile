@@ -116,8 +116,9 @@ bench-field: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/check.py
 	$(BIN)/python benchmarks/field/run.py
 
-bench-speed: $(VENV)/.speed
+bench-speed: $(VENV)/.speed $(VENV)/.serve
 	$(BIN)/python benchmarks/speed/run.py
+	$(BIN)/python benchmarks/speed/questions.py --rates 1 2 3 5
 
 profile: $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
 	$(BIN)/python benchmarks/speed/profile.py

@@ -108,7 +108,7 @@ def _sentences(
     row: dict[str, Any], passages: dict[str, Any], near: Sequence[str], draw: Random
 ) -> Iterator[Pair]:
     """One that answers, some others of the passage and of those near it, and the first with a shorter question."""
-    answering, others = [], []
+    answering, others = list[str](), list[str]()
     for name in (row["passage"], *near):
         units = passages[name]["units"]
         for at, (start, end, heading, fragment) in enumerate(units):
