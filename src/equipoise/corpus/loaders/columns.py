@@ -8,29 +8,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
-
-import numpy as np
 
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.grid import Cell, grid_of, told
+from equipoise.corpus.loaders.grid import Cell, grid_of, is_amount, is_number, told
 from equipoise.corpus.loaders.layout import ITEM, LayoutPart
-from equipoise.corpus.loaders.lines import PageLine, Piece, line_of_pieces
-
-Rule = tuple[float, float, float, float]
-"""Left, bottom, right, top of a straight line or a thin box, in points from the page's lower left corner."""
-Bands = list[tuple[float, float]]
+from equipoise.corpus.loaders.lines import PageLine, line_of_pieces
+from equipoise.corpus.loaders.ruled import Bands, Rule, are_filled, grids, ruled
 
 _LEAST_SHARED, _PROSE_WORDS = 5, 3.5  # lines across both columns, and words of each half of one
 _LEAST_ROWS, _SHARE = 3, 0.6  # rows with two cells: in all, and of all lines of a table
-_FILLED = 0.4  # of a table's places
 _STEP = 3.2  # sizes from one row to the next
 _LEVEL = 0.1  # of the size: between the heights of what stands side by side
 _APART = 0.3  # of the size: between columns
 _WRAPPED = 0.8  # of the step from row to row: where a row goes on
+_MOST_NAMES = 4  # rows that name columns
+_FAR = 100  # lines between a label and the amounts beside it
 _MOST_LINES = 400  # that are looked at together: a page has fewer
-_AT_ONCE = 64  # rules that others are sought for
-_TOUCH = 3.0  # points between rules that meet
 
 
 def _in_columns(lines: list[PageLine]) -> list[PageLine]:
@@ -98,8 +91,8 @@ def arranged(lines: list[PageLine], rules: Sequence[Rule]) -> list[PageLine]:
 
     What stands between rules comes first, then columns of text, then what is aligned.
     """
-    for grid in _grids(rules):
-        lines = _ruled(lines, grid)
+    for grid in grids(rules):
+        lines = ruled(lines, grid)
     joined = _level(lines)
     parts = {whole: tuple(part) for whole, part in joined if len(part) > 1}
     read = _with_tables(_in_columns([whole for whole, _ in joined]))
@@ -109,8 +102,14 @@ def arranged(lines: list[PageLine], rules: Sequence[Rule]) -> list[PageLine]:
 def _level(lines: Sequence[PageLine]) -> list[tuple[PageLine, list[PageLine]]]:
     """Lines that pdfium parted although they stand side by side, put together, each with its parts."""
     joined: list[tuple[PageLine, list[PageLine]]] = []
-    for line in lines:
-        whole, parts = joined[-1] if joined else (line, [])
+    apart = _apart(lines)
+    for number, line in enumerate(lines):
+        at = len(joined) - 1
+        if number in apart:
+            at = next(
+                (row for row in range(at, max(-1, at - _FAR), -1) if _has_label(joined[row][0], line)), at
+            )
+        whole, parts = joined[at] if joined else (line, [])
         level = abs(whole.base - line.base) < _LEVEL * line.size and whole.page == line.page
         if (
             parts
@@ -118,10 +117,26 @@ def _level(lines: Sequence[PageLine]) -> list[tuple[PageLine, list[PageLine]]]:
             and line.left > whole.right
             and not (line.row or whole.row or line.mono or whole.mono)
         ):
-            joined[-1] = line_of_pieces(whole, [*whole.pieces, *line.pieces]), [*parts, line]
+            joined[at] = line_of_pieces(whole, [*whole.pieces, *line.pieces]), [*parts, line]
         else:
             joined.append((line, [line]))
     return joined
+
+
+def _apart(lines: Sequence[PageLine]) -> set[int]:
+    """The rows of lines of numbers, several below each other, that may have been drawn after what they stand beside."""
+    found: set[int] = set()
+    run: list[int] = []
+    for row, line in enumerate(lines):
+        run = [*run, row] if line.pieces and all(is_number(piece.text) for piece in line.pieces) else []
+        found.update(run if len(run) >= _LEAST_ROWS else ())
+    return found
+
+
+def _has_label(label: PageLine, line: PageLine) -> bool:
+    """Whether numbers that were drawn later stand beside a line that ends without any."""
+    level = abs(label.base - line.base) < _LEVEL * line.size and label.page == line.page
+    return level and label.right < line.left and bool(label.pieces) and not is_number(label.pieces[-1].text)
 
 
 def table_parts(lines: Sequence[PageLine]) -> Iterator[LayoutPart]:
@@ -131,7 +146,7 @@ def table_parts(lines: Sequence[PageLine]) -> Iterator[LayoutPart]:
     """
     for table in _tables(lines):
         bold = len(table) > 2 and table[0].bold and not table[1].bold
-        grid = grid_of([line.row for line in table], int(bold))
+        grid = grid_of([line.row for line in table], _named_rows(table) or int(bold))
         places = [row for row, line in enumerate(table) if any(cell.text for cell in line.row)]
         titles = len(grid.titles)
         for place, title in zip(places, grid.titles, strict=False):
@@ -143,6 +158,17 @@ def table_parts(lines: Sequence[PageLine]) -> Iterator[LayoutPart]:
             yield LayoutPart(
                 [table[row.place]], BlockKind.ASIDE if row.is_section else BlockKind.ROW, said=row.text
             )
+
+
+def _named_rows(table: Sequence[PageLine]) -> int:
+    """How many rows at the top name the columns together: several without amounts, of which one has a first cell, above
+    rows that all have amounts; 0 for others."""
+    amounts = [any(is_amount(cell.text) for cell in line.row) for line in table]
+    deep = amounts.index(True) if True in amounts else 0
+    names = table[:deep]
+    one_first = sum(bool(line.row[:1] and line.row[0].text) for line in names) == 1
+    several = all(sum(bool(cell.text) for cell in line.row) > 1 for line in names)
+    return deep if 1 < deep <= _MOST_NAMES and one_first and several and all(amounts[deep:]) else 0
 
 
 def _tables(lines: Sequence[PageLine]) -> Iterator[list[PageLine]]:
@@ -181,9 +207,20 @@ def _with_tables(lines: list[PageLine]) -> list[PageLine]:
         number += 1
         table = lines[at : at + len(rows)]
         bands = rows[-1]
-        found += [replace(line, table=number) for line in _rows(table, bands)]
+        rows_ = _rows(table, bands)
+        for row, line in enumerate(rows_):
+            number += row > 0 and _names_anew(rows_[0], line, rows_[row + 1 : row + 2])
+            found.append(replace(line, table=number))
         at += len(rows)
     return found
+
+
+def _names_anew(first: PageLine, line: PageLine, below: Sequence[PageLine]) -> bool:
+    """Whether a row, with amounts below it, names the columns of another table: it has some names of the first, in
+    other company, and no amount."""
+    names, cells = ({cell.text for cell in one.row if cell.text} for one in (first, line))
+    amounts = any(is_amount(cell.text) for one in below for cell in one.row)
+    return amounts and len(names & cells) > 1 and names != cells and not any(map(is_amount, cells))
 
 
 def _aligned(lines: Sequence[PageLine], start: int) -> list[Bands]:
@@ -233,19 +270,13 @@ def _is_table(lines: Sequence[PageLine], bands: Bands) -> bool:
     """Whether enough lines have several columns, and the first is more than marks of a list or numbers of code."""
     wide = sum(len(line.pieces) > 1 for line in lines)
     texts = [piece.text for line in lines for piece in line.pieces]
-    if wide < _LEAST_ROWS or wide < _SHARE * len(lines) or not _are_filled(texts, len(lines) * len(bands)):
+    if wide < _LEAST_ROWS or wide < _SHARE * len(lines) or not are_filled(texts, len(lines) * len(bands)):
         return False
     first = [line.pieces[0].text for line in lines if line.pieces[0].left < bands[1][0] - line.size / 2]
     if len(bands) > 2:
         return True
     counted = all(text.isdecimal() for text in first) and [*map(int, first)] == sorted({*map(int, first)})
     return not counted and not all(ITEM.match(f"{text} ") or len(text) == 1 for text in first)
-
-
-def _are_filled(texts: Sequence[str], places: int) -> bool:
-    """Whether enough of the places of a table have texts that say something: not those of a drawing or of notes."""
-    said = sum(len(text) > 1 or text.isdigit() for text in texts)
-    return len(texts) >= _FILLED * places and 2 * said >= len(texts)
 
 
 def _rows(lines: Sequence[PageLine], bands: Bands) -> list[PageLine]:
@@ -258,7 +289,7 @@ def _rows(lines: Sequence[PageLine], bands: Bands) -> list[PageLine]:
     for line, row in zip(lines, cells, strict=True):
         step = rows[-1][0].base - line.base if rows else 0.0
         close = step < _WRAPPED * usual or sum(map(bool, row)) == 1
-        if rows and not row[0] and close and len(row) > 1:
+        if rows and close and len(row) > 1 and _wraps(rows[-1][1], row):
             joined = [f"{above} {below}".strip() for above, below in zip(rows[-1][1], row, strict=True)]
             rows[-1] = replace(rows[-1][0], base=line.base), joined
         else:
@@ -268,132 +299,21 @@ def _rows(lines: Sequence[PageLine], bands: Bands) -> list[PageLine]:
     ]
 
 
+def _wraps(above: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a line goes on with the cells above it: it has no first one, no amount below an amount, and does not both
+    go on with cells and fill empty ones, which may be another record's."""
+    pairs = [(first, second) for first, second in zip(above, row, strict=True) if second]
+    mixed = len({bool(first) for first, _ in pairs}) > 1
+    return (
+        not row[0]
+        and not mixed
+        and not any(is_number(first) and is_number(second) for first, second in pairs)
+    )
+
+
 def _cells(line: PageLine, borders: Sequence[float]) -> list[str]:
     cells = [""] * (len(borders) + 1)
     for piece in line.pieces:
         column = bisect_right(borders, piece.left)
         cells[column] = f"{cells[column]} {piece.text}".strip()
     return cells
-
-
-class _Grid(NamedTuple):
-    """The rules of one table: places of the upright ones from the left, of the level ones from the foot, and for each
-    place from where to where rules run along it."""
-
-    xs: list[float]
-    ys: list[float]
-    upright: list[Bands]
-    level: list[Bands]
-
-
-def _grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
-    """Rules that meet, where they part at least two columns and two rows."""
-    boxes = np.array(rules, np.float64).reshape(-1, 4)
-    xs0, ys0, xs1, ys1 = np.ascontiguousarray(boxes.T)
-    left = np.ones(len(rules), bool)
-    while left.any():
-        queue = [int(left.argmax())]
-        left[queue] = False
-        group: list[Rule] = []
-        while queue:
-            asked, queue = queue[:_AT_ONCE], queue[_AT_ONCE:]
-            group += [rules[row] for row in asked]
-            x0, y0, x1, y1 = boxes[asked].T[..., None]
-            near = (xs0 <= x1 + _TOUCH) & (ys0 <= y1 + _TOUCH) & (xs1 >= x0 - _TOUCH) & (ys1 >= y0 - _TOUCH)
-            met = np.flatnonzero(near.any(axis=0) & left)
-            left[met] = False
-            queue += met.tolist()
-        upright = [(x0, x1, y0, y1) for x0, y0, x1, y1 in group if y1 - y0 > x1 - x0]
-        level = [(y0, y1, x0, x1) for x0, y0, x1, y1 in group if y1 - y0 <= x1 - x0]
-        xs, ys = _places([rule[0] for rule in upright]), _places([rule[0] for rule in level])
-        if len(xs) > 2 and len(ys) > 2:
-            yield _Grid(xs, ys, _along(xs, upright), _along(ys, level))
-
-
-def _along(places: Sequence[float], rules: Sequence[Rule]) -> list[Bands]:
-    """For each place from where to where the rules at it run."""
-    return [
-        [(a - _TOUCH, b + _TOUCH) for low, high, a, b in rules if low - _TOUCH <= place <= high + _TOUCH]
-        for place in places
-    ]
-
-
-def _places(values: Sequence[float]) -> list[float]:
-    """The different ones of some values, in order."""
-    places: list[float] = []
-    for value in sorted(values):
-        if not places or value - places[-1] > _TOUCH:
-            places.append(value)
-    return places
-
-
-def _ruled(lines: list[PageLine], grid: _Grid) -> list[PageLine]:
-    """The lines, those between the rules of a table as its rows, in place of the first of them."""
-    left, right, foot, top = grid.xs[0], grid.xs[-1], grid.ys[0], grid.ys[-1]
-    inside = [
-        row
-        for row, line in enumerate(lines)
-        if not line.row
-        and left - _TOUCH <= line.left
-        and line.right <= right + _TOUCH
-        and foot - _TOUCH <= line.base <= top
-    ]
-    if not inside:
-        return lines
-    slots: dict[tuple[int, int], list[tuple[float, float, Piece]]] = {}
-    for row in inside:
-        for piece in lines[row].pieces:
-            column = min(max(bisect_right(grid.xs, piece.left + 1) - 1, 0), len(grid.xs) - 2)
-            height = min(
-                max(bisect_right(grid.ys, piece.base + lines[row].size / 4) - 1, 0), len(grid.ys) - 2
-            )
-            slots.setdefault((height, column), []).append((-piece.base, piece.left, piece))
-    texts = [" ".join(piece.text for _, _, piece in held) for held in slots.values()]
-    if not _are_filled(
-        texts, sum(any(slot[0] == row for slot in slots) for row in range(len(grid.ys))) * (len(grid.xs) - 1)
-    ):
-        return lines
-    number = len({line.table for line in lines})
-    made: list[PageLine] = []
-    for height in reversed(range(len(grid.ys) - 1)):
-        cells = tuple(_spanning(grid, height, slots))
-        text = " | ".join(cell.text for cell in cells if cell.text) or " "
-        if text.strip() or made:
-            line = replace(lines[inside[0]], base=grid.ys[height], left=left, right=right, bold=False)
-            made.append(replace(line, row=cells or (Cell(""),), text=text, table=number))
-    kept = set(inside)
-    before = [line for row, line in enumerate(lines) if row < inside[0]]
-    return [*before, *made, *(line for row, line in enumerate(lines) if row > inside[0] and row not in kept)]
-
-
-def _spanning(
-    grid: _Grid, height: int, slots: dict[tuple[int, int], list[tuple[float, float, Piece]]]
-) -> Iterator[Cell]:
-    """The cells of one row, with what they span where no rule parts them; those that others cover are left out."""
-    middle = (grid.ys[height] + grid.ys[height + 1]) / 2
-    column, last = 0, len(grid.xs) - 2
-    while column <= last:
-        wide = 1
-        while column + wide <= last and not _is_ruled(grid.upright[column + wide], middle):
-            wide += 1
-        center = (grid.xs[column] + grid.xs[column + wide]) / 2
-        above = height + 1 < len(grid.ys) - 1 and not _is_ruled(grid.level[height + 1], center)
-        if not above:
-            deep = 1
-            while height - deep >= 0 and not _is_ruled(grid.level[height - deep + 1], center):
-                deep += 1
-            held = [
-                piece
-                for h in range(height - deep + 1, height + 1)
-                for c in range(column, column + wide)
-                for piece in slots.get((h, c), ())
-            ]
-            yield Cell(
-                " ".join(piece.text for _, _, piece in sorted(held, key=lambda entry: entry[:2])), deep, wide
-            )
-        column += wide
-
-
-def _is_ruled(bands: Bands, place: float) -> bool:
-    """Whether a rule runs through a place."""
-    return any(low <= place <= high for low, high in bands)

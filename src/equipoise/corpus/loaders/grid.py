@@ -23,6 +23,7 @@ _LEAST_PAIRS = 3
 _MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
+_NUMBER = re.compile(r"[^\w\s]{0,3}+\s?+\d[\d.,:/' ]*+[^\w\s]{0,2}+")
 _CODE = re.compile(r"[_\\=]|\w\(|\w\.\w|://")
 _VALUE = frozenset({"value", "values", "wert", "werte", "valeur", "valor", "waarde"})
 """What the second column is called in a table of names and values, whose rows are `name: value`."""
@@ -98,6 +99,16 @@ class RowText(NamedTuple):
 def is_label(text: str) -> bool:
     """True for a few words without the end of a sentence: a term, a caption, a name."""
     return len(text) <= _LONGEST_LABEL and not text.rstrip().endswith((".", "!", "?", "。", "！", "？"))
+
+
+def is_amount(text: str) -> bool:
+    """True for a number or a mark in place of one; no year."""
+    return bool(text) and _AMOUNT.match(text) is not None and _YEAR.fullmatch(text) is None
+
+
+def is_number(text: str) -> bool:
+    """True for a number with its signs and nothing else."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> TableGrid:
