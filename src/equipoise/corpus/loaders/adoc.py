@@ -158,15 +158,12 @@ class _Reading:
             self._go_on(BlockKind.ITEM, line, level=1)
 
     def _take_row(self, line: str) -> None:
-        """A line of a table with the lines below it that have no cells; the first is a header if it stands alone."""
-        bars = line.count("|")
-        if bars and self._current is not None:
-            self._end()
-        is_first = self._header == -1
+        """A line of a table; the first is a header if it stands alone."""
         after = "".join(self._lines[self._number : self._number + 1])
-        is_header = is_first and bars > 1 and not after.strip()
-        self._go_on(BlockKind.ASIDE if is_header else BlockKind.ROW, line)
-        self._header = -2
+        is_header = self._header == -1 and line.count("|") > 1 and not after.strip()
+        kind, end = BlockKind.ASIDE if is_header else BlockKind.ROW, self._place + len(line.rstrip())
+        self.blocks.append(Block(kind, self._place, end, 0, -1, self._number))
+        self._header, self._intro = -2, -1
 
     def _go_on(self, kind: BlockKind, line: str, *, intro: int = -1, level: int = 0) -> None:
         """Add a line to the block that is being read, or begin one."""

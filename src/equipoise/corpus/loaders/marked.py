@@ -164,31 +164,33 @@ def _adoc_cells(
 ) -> Iterator[tuple[Cell, list[int], bool]]:
     """The cells of a table, each with the rows of the blocks that hold it, and whether it is marked as a name. Text
     without a bar goes on with the cell above it."""
-    before: list[str] = []
-    spec, places = _PLAIN, list[int]()
+    before, spec, places = "", _PLAIN, list[int]()
     for at in group:
-        first, *pieces = _BAR.split(text[blocks[at].start : blocks[at].end])
+        line = text[blocks[at].start : blocks[at].end]
+        *pieces, last = _BAR.split(line) if "\\" in line else line.split("|")
         if not pieces:
-            before.append(first)
-            places += [at] if len(before) > 1 else []
+            before = f"{before} {last}"
+            places += [at] if places else []
             continue
-        for piece in (first, *pieces[:-1]):
-            bare, after = _adoc_spec(piece)
+        for piece in pieces:
+            bare, after = _adoc_spec(piece) if piece[-1:] in _SPEC_ENDS else (piece, _PLAIN)
             if places:
-                style, down, wide, times = spec
-                said = one_line(" ".join([*before, bare]).replace("\\|", "|"))
-                yield from [(Cell(said, down, wide), places, style == "h")] * times
-            before, spec, places = [], after, [at]
-        before = [pieces[-1]]
+                yield from _made(before + bare, spec, places)
+            before, spec, places = "", after, [at]
+        before = f"{last} "
     if places:
-        cell = Cell(one_line(" ".join(before).replace("\\|", "|")), spec[1], spec[2])
-        yield from [(cell, places, spec[0] == "h")] * spec[3]
+        yield from _made(before, spec, places)
+
+
+def _made(text: str, spec: tuple[str, int, int, int], at: list[int]) -> list[tuple[Cell, list[int], bool]]:
+    style, rows, columns, times = spec
+    return [(Cell(one_line(text.replace("\\|", "|")), rows, columns), at, style == "h")] * times
 
 
 def _adoc_spec(piece: str) -> tuple[str, tuple[str, int, int, int]]:
     """What stands before a bar: the text of a cell; and the style of the cell behind the bar, how many rows and columns
     it spans, and how often it stands there."""
-    spec = _ADOC_SPEC.search(piece, max(0, len(piece) - _LONGEST_SPEC)) if piece[-1:] in _SPEC_ENDS else None
+    spec = _ADOC_SPEC.search(piece, max(0, len(piece) - _LONGEST_SPEC))
     if spec is None:
         return piece, _PLAIN
     down, many = int(spec[2] or 1), int(spec[1] or 1)
