@@ -79,9 +79,9 @@ def layout_of(tree: LexborHTMLParser) -> tuple[set[int], dict[int, bool]]:
 
 def _has_names(table: LexborNode) -> bool:
     """Whether the first of several rows has nothing but names of columns."""
-    first, *more = [*_rows(table)][:2] or [None]
-    cells = [cell.tag for cell in first.iter()] if first else []
-    return bool(more) and len(cells) > 1 and set(cells) == {"th"}
+    rows = list(_rows(table))
+    cells = [cell.tag for cell in rows[0].iter()] if len(rows) > 1 else []
+    return len(cells) > 1 and set(cells) == {"th"}
 
 
 def _rows(table: LexborNode) -> Iterator[LexborNode]:

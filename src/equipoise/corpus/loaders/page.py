@@ -199,8 +199,8 @@ class Page:
             is_item = intro >= 0 and self.outline.blocks[intro].kind is BlockKind.ITEM
             above = self._holder()
             style = self.cascade.style(tag, node.attributes, node.mem_id) if tag == "ol" else {}
-            within = intro if above == intro or not is_item else above
-            self._lists.append(_List(within, *html_list(node, style) if tag == "ol" else ()))
+            lead = intro if above == intro or not is_item else above
+            self._lists.append(_List(lead, *html_list(node, style)) if tag == "ol" else _List(lead))
         elif tag in _ITEMS:
             within = self._lists[-1] if self._lists else _List(-1)
             self._items.append(_Item(tag, within, max(1, len(self._lists)), within.mark(node)))
