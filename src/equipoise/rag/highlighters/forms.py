@@ -19,17 +19,15 @@ _FORMS = (
     ),
     (
         r"web[ -]?(?:address|adresse)|address of the (?:web ?site|home ?page)|internetadresse|adresse du site",
-        r"\w://|\bwww\.|\b[\w-]+\.[a-z]{2,}\b(?!\w)",
+        r"\w://|\bwww\.|\w\.[a-z]{2,20}\b",
     ),
 )
-_ASKED = tuple(
-    (re.compile(rf"\b(?:{asked})\b", re.IGNORECASE), re.compile(form, re.IGNORECASE))
-    for asked, form in _FORMS
-)
+_ASKED = tuple(re.compile(rf"\b(?:{asked})\b", re.IGNORECASE) for asked, _ in _FORMS)
+_HELD = tuple(re.compile(form, re.IGNORECASE) for _, form in _FORMS)
 
 
 def forms(question: str) -> list[re.Pattern[str]]:
     """What has to be found in a text that answers; nothing where a question is for yes or no."""
     if next(iter(words(question)), "") in AUXILIARY:
         return []
-    return [form for asked, form in _ASKED if asked.search(question)]
+    return [form for asked, form in zip(_ASKED, _HELD, strict=True) if asked.search(question)]
