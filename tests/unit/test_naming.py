@@ -1,11 +1,13 @@
 """What a question names must be what is quoted: another ward, office, part or year is not."""
 
+from dataclasses import replace
+
 import pytest
 
 from equipoise.core.types import Document
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
-from equipoise.rag.highlighters.naming import about, fellows
+from equipoise.rag.highlighters.naming import about, doubtful, fellows
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -187,3 +189,25 @@ def test_an_address_that_is_asked_for_stands_in_what_answers():
     assert left("Quel est le numéro de téléphone ?", text) == "Ring Ida on 0151 776 204."
     assert left("What is the web address of the hall?", "It is open. Ring Ida on 0151 776 204.") == ""
     assert left("Is there a phone number?", text).count("/") == 2
+
+
+def test_a_row_that_is_hardly_better_than_its_neighbour_is_in_doubt():
+    hire = "Item | Half day | Full day\n---|---|---\nCanoe | 24 | 41\nKayak | 18 | 29\n"
+    rows = [window for window in windows(hire) if "; " in window.text or "|" in window.text][-2:]
+    near, far = (
+        [replace(row, score=score) for row, score in zip(rows, scores, strict=True)]
+        for scores in ((2.4, 1.5), (2.4, 0.2))
+    )
+    question = "What does a pedal boat cost for half a day?"
+    assert doubtful(question, near) and not doubtful(question, far)
+    assert not doubtful("What does a canoe cost?", near)
+    assert not doubtful("Which boat is the cheapest?", near)
+    assert not doubtful(question, near[:1])
+
+
+def test_rows_below_one_heading_are_told_apart_by_their_own_words():
+    stops = "- Stop: Hospital; first: 6:52; last: 21:52.\n- Stop: Station; first: 7:07; last: 22:07.\n"
+    line = f"# Line 17: Quarry Road to Hospital\n\n{stops}"
+    kept = left("When does the last bus leave the Hospital?", line, title="Line 17: Quarry Road to Hospital")
+    assert "21:52" in kept and "22:07" not in kept
+    assert "22:07" in left("When does the last bus leave?", line, title="Line 17: Quarry Road to Hospital")

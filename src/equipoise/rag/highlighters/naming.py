@@ -34,6 +34,9 @@ _BOUNDING = frozenset(
 _EVERY = re.compile(r"\b(?:which|all|list|every|each|how many|most|least|\w{2,}est)\b", re.IGNORECASE)
 """Words that ask for every row of a table."""
 
+CLEAR = 1.0
+"""By so much the score (log-odds) of a row tells it from others; chosen on 30 questions of our own (LOG.md)."""
+
 Mention = tuple[str, ...]
 """The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
 Kind = Callable[[str], list[Mention]]
@@ -171,18 +174,41 @@ def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
     return [] if long or (every and not _EVERY.search(question)) else same
 
 
+def doubtful(question: str, windows: Sequence[Window]) -> bool:
+    """Whether the best window is a row of a table that holds no more of the question than another one below the same
+    heading, and is hardly better read: of a question with a word that nobody knows ("the fee for kayaks") either may be
+    meant, or none."""
+    best, *others = windows
+    held = _held(question, windows)
+    if not is_told_row(best.own) or best not in held or _EVERY.search(question):
+        return False
+    said = _telling(question, best.own)
+    rows = (one for one in others if one in held and _kind(one) == _kind(best))
+    return any(best.worth - one.worth < CLEAR and _telling(question, one.own) == said for one in rows)
+
+
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     """Without the rows and items that hold some of the words of the question of which another one of their kind holds
-    more: of "Harbour: masks 18" and "North: masks 30" the one that is asked for."""
+    more: of "Harbour: masks 18" and "North: masks 30" the one that is asked for. Below the same heading their own words
+    tell them apart, since a title may name them all."""
     held = _held(question, windows)
+    own = {window: has & _telling(question, window.own) for window, has in held.items()}
     most: dict[str, set[frozenset[str]]] = {}
+    nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():
         most.setdefault(_column(window), set()).add(has)
-    return [
-        window
-        for window in windows
-        if window not in held or not any(held[window] < has for has in most[_column(window)])
-    ]
+        nearby.setdefault(_kind(window), set()).add(own[window])
+
+    def is_outdone(window: Window) -> bool:
+        by_all = any(held[window] < has for has in most[_column(window)])
+        return by_all or any(own[window] < has for has in nearby[_kind(window)])
+
+    return [window for window in windows if window not in held or not is_outdone(window)]
+
+
+def _kind(window: Window) -> tuple[str, ...]:
+    """Document, headings and columns."""
+    return (window.passage.doc_id, *window.above, _column(window))
 
 
 def _column(window: Window) -> str:
@@ -198,10 +224,14 @@ def _column(window: Window) -> str:
 
 def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
     """The words and days of the question that each row and item holds, with headings and lead-ins."""
-    said, days = _told(question), dates(question)
     return {
-        window: said & _told("\n".join((*window.above, window.text)))
-        | {f"{month}-{day}" for month, day in days & dates(window.text)}
+        window: _telling(question, "\n".join((*window.above, window.text)))
         for window in windows
         if window.is_led or (is_told_row(window.own) and not window.leads)
     }
+
+
+def _telling(question: str, text: str) -> frozenset[str]:
+    """The words and days of the question that the text has."""
+    days = dates(question) & dates(text)
+    return _told(question) & _told(text) | {f"{month}-{day}" for month, day in days}

@@ -11,9 +11,13 @@ from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
-from equipoise.rag.highlighters.naming import about, fellows
+from equipoise.rag.highlighters.naming import about, doubtful, fellows
 from equipoise.rag.highlighters.reading import Reading, Window, read
+from equipoise.rag.unheard import unheard
 from equipoise.text.tokens import script_of
+
+DOUBT = 4.0
+"""What is taken from the log-odds where a row is as good as its neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class ReaderHighlighter:
         moved = 0.0
         if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
             moved = shift(query.text, reading.windows[0], self.reranker)
+            if doubtful(query.text, reading.windows) and unheard(query, reading.passages):
+                moved = -DOUBT
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
