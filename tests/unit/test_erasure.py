@@ -23,7 +23,7 @@ def window(text, title=""):
 @pytest.mark.parametrize(
     ("question", "text", "speaks_against"),
     [
-        ("When is the spring fair?", "The autumn fair is on 4 October.", True),
+        ("How much is the ticket for children?", "The ticket for adults is 12 euros.", True),
         ("How often is the hull of a barge painted?", BARGES, False),
         ("What does a green bucket cost?", "A red bucket costs 4 euros.", True),
         # a degree that numbers answer, where things are compared
