@@ -1,12 +1,12 @@
-"""Build the stance model: what was learnt on top of the cross-encoder, as an ONNX file, without torch.
+"""Build the stance model: what was learnt on top of the cross-encoder, as one small ONNX file, without torch.
 
     python scripts/build_stance.py ADAPTER --from RUN/model          writes src/equipoise/models/data/
     python scripts/build_stance.py ADAPTER --from RUN/model --check   compares the committed file
 
 ADAPTER is the `adapter.safetensors` that `benchmarks/stance/train.py` leaves, `--from` as in `build_crossencoder.py`.
-Large tensors that the cross-encoder's file beside it has, too (embeddings, the layers that distilling keeps), stay
-there: the graph says at which byte each begins, so both tasks share 22 MB. The same adapter gives the same bytes; a
-training done anew gives another adapter, whose sides `--check` holds against the committed file's.
+The large tensors stay in the cross-encoder's file beside it: the graph says at which byte each begins, so both tasks
+share 32 MB. The same adapter gives the same bytes; a training done anew gives another adapter, whose sides `--check`
+holds against the committed file's.
 """
 
 import hashlib

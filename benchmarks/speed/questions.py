@@ -86,7 +86,7 @@ class Version:
     def at_rate(self, asked: list[str], rate: float, seconds: float) -> float:
         """The time within which 95% of the questions were answered, asked at even distances. Raises RuntimeError."""
         made = self.python(RUN, "keys", "create", "bench", "--rate", 0, "--store", self.store, "--json")[0]
-        secret = json.loads(made)["secret"]
+        secret = json.loads(made)["key"]
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

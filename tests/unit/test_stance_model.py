@@ -82,7 +82,7 @@ def test_windows_hold_what_is_read_and_nothing_else(text):
     assert "".join("".join(made).split()) == "".join(text[:LONGEST].split()) or len(made) == 1
 
 
-@pytest.mark.parametrize("name", [GRAPH, "crossencoder-l8-int8.onnx"])
+@pytest.mark.parametrize("name", [GRAPH, "crossencoder-l12-int8.onnx"])
 def test_a_damaged_file_is_named(tmp_path, name):
     shutil.copytree(DATA, tmp_path / "data")
     content = bytearray((DATA / name).read_bytes())

@@ -1,4 +1,4 @@
-"""The embedded cross-encoder: question and text read together by eight layers, on the CPU, without torch."""
+"""The embedded cross-encoder: question and text read together by ms-marco-MiniLM-L-12-v2, on the CPU, without torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from equipoise.models.encoder import DATA, MAX_CHARACTERS, TOKENIZER, batches, c
 from equipoise.models.sessions import AtFirstUse, Session, session
 from equipoise.models.windows import MAX_QUESTION
 
-MODEL, MANIFEST = "crossencoder-l8-int8.onnx", "crossencoder.toml"
+MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
 MAX_TOKENS = 256  # of question and text together; the model has 512 positions
 BATCH_TOKENS = 512  # more do not fit into a core's cache: 1,024 take a tenth longer a token
 
@@ -21,9 +21,6 @@ Floats = NDArray[np.float64]
 
 class CrossEncoder(AtFirstUse):
     """Reranker of the package: English, question and text are read together up to `max_tokens` (512 at most).
-
-    Distilled from ms-marco-MiniLM-L-12-v2, trained on questions about manuals (`benchmarks/reading`): the six lowest
-    layers are its own, two do what its other six did.
 
     A score is a function of the question and the text alone, bit for bit on one machine: whoever can put passages
     beside a text cannot move its score. Activations are 7-bit whole numbers with one scale for each token, so that
@@ -44,7 +41,7 @@ class CrossEncoder(AtFirstUse):
     @property
     def name(self) -> str:
         """The scale of the scores: changes whenever they would."""
-        return f"ms-marco-MiniLM-L-8/manuals-2/{self._max_tokens}"
+        return f"ms-marco-MiniLM-L-12-v2/manuals-2/{self._max_tokens}"
 
     def load(self) -> None:
         """Load the files now, which is otherwise done at the first use; raises WeightsError as `scores`."""

@@ -10,9 +10,8 @@ GRAPH, GRAPH_MANIFEST = "stance-l12-lora.onnx", "stance.toml"
 class StanceModel(CrossEncoder):
     """Tells which answer a text argues for; English, question and text are read together up to `max_tokens`.
 
-    Scores are logits that the text argues for yes, about -3 to 3. The net is what the cross-encoder was distilled from,
-    with low-rank changes (LoRA, arXiv 2106.09685) learnt by `benchmarks/stance/train.py`; what both have is read from
-    that model's file.
+    Scores are logits that the text argues for yes, about -3 to 3. The net is the cross-encoder's, with low-rank changes
+    (LoRA, arXiv 2106.09685) learnt by `benchmarks/stance/train.py`; its large tensors are read from that model's file.
     All else is as there: a score is a function of question and text alone.
     """
 
