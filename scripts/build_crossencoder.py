@@ -128,16 +128,11 @@ def read_folder(folder: Path, published: Source, share: float) -> Source:
     """The weights of a BertForSequenceClassification with one logit, as trained, mixed with the published ones
     (WiSE-FT, arXiv 2109.01903, equation 1): `share` 0 to 1 of the trained ones. Exits where it has fewer layers.
     """
-    trained, floats = load_safetensors((folder / "model.safetensors").read_bytes()), {}
-    if share == 1:
-        floats = {name: v for name, v in trained.items() if name.startswith(("bert.", "classifier."))}
-    elif (before := float_tensors(published)).keys() - trained.keys():
-        sys.exit(
-            f"{folder} has fewer layers than the published weights: it can only stand alone, with --share 1"
-        )
-    else:
-        floats = {name: (1 - share) * values + share * trained[name] for name, values in before.items()}
-    floats = {name: values.astype(np.float32) for name, values in floats.items()}
+    trained, before = load_safetensors((folder / "model.safetensors").read_bytes()), float_tensors(published)
+    if share < 1 and before.keys() - trained.keys():
+        sys.exit(f"{folder} has fewer layers than the published weights: it stands alone, with --share 1")
+    mixed = {name: (1 - share) * v + share * trained[name] for name, v in before.items() if name in trained}
+    floats = {name: values.astype(np.float32) for name, values in mixed.items()}
     places = [name.removesuffix(".weight") for name, values in floats.items() if values.ndim == 2]
     tables = {place: _table(floats[f"{place}.weight"]) for place in places if "_embeddings" in place}
     matrices = {place: _columns(floats[f"{place}.weight"].T) for place in places if place not in tables}

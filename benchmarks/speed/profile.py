@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
+from questions import QUESTIONS
 from starlette.testclient import TestClient
 
 import equipoise
@@ -37,13 +38,6 @@ WAITING = frozenset(
     {"threading.py", "selectors.py", "queue.py", "thread.py", "connection.py", "subprocess.py"}
 )
 """Files in whose functions a thread waits."""
-QUESTIONS = (
-    "How large can a database be?",
-    "Can two processes write at the same time?",
-    "What does PRAGMA journal_mode do?",
-    "Is it free for commercial use?",
-    "How do I make a full text index?",
-)
 
 
 class Sampler:

@@ -12,7 +12,6 @@ does. Without --data the documents are examples/sqlite.
 import argparse
 import http.client
 import json
-import lzma
 import os
 import resource
 import socket
@@ -24,12 +23,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
+from equipoise_lab.bench import scripts
+
 ROOT = Path(__file__).resolve().parents[2]
-OWN = (
+QUESTIONS = (
     "How large can a database be?",
     "Can two processes write at the same time?",
     "What does PRAGMA journal_mode do?",
@@ -55,7 +55,7 @@ from equipoise import Library
 with Library.create(sys.argv[2]) as library:
     library.index(Path(sys.argv[1]))
 """
-RUN = "from equipoise.apps import cli; getattr(cli, 'program', None) and cli.program() or cli.main()"
+RUN = "from equipoise.apps.cli import program; program()"
 PATIENCE_S = 120
 AT_ONCE = 64
 
@@ -72,13 +72,23 @@ class Version:
         """Its index."""
         return self.folder / "index.db"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """That of its processes."""
+        return os.environ | {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1"}
+
     def python(self, code: str, *given: object, said: str = "") -> tuple[str, float]:
         """What a program prints, and the processor seconds that it and its children took."""
-        environment = os.environ | {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1"}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-c", code, *map(str, given)]
         done = subprocess.run(
-            command, input=said, env=environment, cwd=self.folder, capture_output=True, text=True, check=True
+            command,
+            input=said,
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -90,9 +100,10 @@ class Version:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        environment = os.environ | {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-c", RUN, "serve", "--store", str(self.store), "--port", str(port)]
-        with subprocess.Popen(command, env=environment, cwd=self.folder, stderr=subprocess.DEVNULL) as server:
+        with subprocess.Popen(
+            command, env=self.environment, cwd=self.folder, stderr=subprocess.DEVNULL
+        ) as server:
             try:
                 _ready(port)
                 _one(port, secret, asked[0])
@@ -134,27 +145,23 @@ def _one(port: int, secret: str, question: str) -> float:
     return time.monotonic() - began
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
 def documents(data: Path, wanted: str, folder: Path) -> list[str]:
     """The documents of a set as files in `folder`, and the questions about them."""
-    of = (
-        "field_questions"
-        if wanted in {row["set"] for row in _rows(data / "field_questions/questions.jsonl.xz")}
-        else ("manual_questions")
-    )
+    for of in ("field_questions", "manual_questions"):
+        asked = [
+            row["question"] for row in scripts.read(data / of / "questions.jsonl.xz") if row["set"] == wanted
+        ]
+        if asked:
+            break
     texts = defaultdict(list)
-    for row in _rows(data / of / "passages.jsonl.xz"):
+    for row in scripts.read(data / of / "passages.jsonl.xz"):
         if row["passage"].rpartition(":")[0] == wanted:
             texts[row["document"]].append(
                 "\n\n".join([*(f"# {title}" for title in row["headings"][-1:]), row["text"]])
             )
     for name, parts in texts.items():
         (folder / f"{name}.md").write_text("\n\n".join(parts), "utf-8")
-    return [row["question"] for row in _rows(data / of / "questions.jsonl.xz") if row["set"] == wanted]
+    return asked
 
 
 def main() -> None:
@@ -173,7 +180,7 @@ def main() -> None:
     with TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        asked = documents(given.data, given.set, docs) if given.data else list(OWN)
+        asked = documents(given.data, given.set, docs) if given.data else list(QUESTIONS)
         step = max(1, len(asked) // given.questions)
         asked = asked[::step][: given.questions]
         versions = []

@@ -43,7 +43,7 @@ ALLOWED = {
     "rag/coordinated.py _known": "places of one question's candidates, in an object that ends with it",
     "rag/coordinated.py shipped_author_model": "nothing",
     "text/small_talk.py _phrases": "nothing",
-    "text/support.py _stems": "lists of common words",
+    "text/support.py stems_of": "lists of common words",
     "text/support.py common_words": "nothing",
 }
 """File and name, and what the entries are keyed by."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from equipoise.core.types import Passage, Query
 from equipoise.rag.highlighters.amounts import dates, is_number, unsaid
 from equipoise.rag.highlighters.evidence import absent_words, everything
-from equipoise.text.support import common_words, stem
+from equipoise.text.support import common_words, stem, stems_of
 from equipoise.text.tokens import words
 
 MOST = 3
@@ -18,7 +18,7 @@ def unheard(query: Query, passages: Sequence[Passage]) -> tuple[str, ...]:
     """The words of the question, as they were typed, that no document has, none of them so common that texts say it
     otherwise ("take"); numbers where what was read says nothing of them. At most MOST."""
     asked, text = query.last or query.text, everything(passages)
-    common, days = {stem(word) for word in common_words()}, {str(day) for _, day in dates(asked)}
+    common, days = stems_of(common_words()), {str(day) for _, day in dates(asked)}
     absent = {word for word in absent_words(query, text) if stem(word) not in common}
     absent |= {
         number for number in unsaid(asked, text) if number in query.out_of_corpus and number not in days

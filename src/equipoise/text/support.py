@@ -82,7 +82,8 @@ def common_words() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4)
-def _stems(common: frozenset[str]) -> frozenset[str]:
+def stems_of(common: frozenset[str]) -> frozenset[str]:
+    """Those of some words, such as the common ones."""
     return frozenset(map(stem, common))
 
 
@@ -141,7 +142,7 @@ def unsupported(
     answer = _MARKS.sub(" ", answer)
     names = list(name_matches(answer))
     known = _Evidence.of(evidence, {acronym for name in names if (acronym := _acronym(name.group()))})
-    allowed = _stems(common_words() if common is None else common)
+    allowed = stems_of(common_words() if common is None else common)
     counted = {quantity.start: quantity for quantity in quantities(answer)}
     named = {match.start() for match in names}
     missing = {address.casefold(): address for address in foreign_addresses(answer, evidence)}

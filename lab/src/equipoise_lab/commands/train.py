@@ -14,7 +14,7 @@ from equipoise_lab.training.examples import Target
 from equipoise_lab.training.loop import Precision, Schedule
 from equipoise_lab.training.reader import ReaderPlan, train_reader
 from equipoise_lab.training.run import TrainingPlan, device_of, train
-from equipoise_lab.training.student import StudentPlan, distil
+from equipoise_lab.training.student import COPIED, StudentPlan, distil
 
 P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan, StudentPlan)
 
@@ -127,7 +127,7 @@ def student(
     seed: int = 51,
 ) -> None:
     """Distil a cross-encoder into one of fewer layers. An interrupted run resumes when repeated."""
-    given = locals() | {"data": tuple(data), "copied": tuple(copied or (6, 8)), "device": device_of(device)}
+    given = locals() | {"data": tuple(data), "copied": tuple(copied or COPIED), "device": device_of(device)}
     with progress.counted() as report:
         folder = distil(_made(StudentPlan, given), report)
     Terminal().print(f"{folder}: build it with scripts/build_crossencoder.py --from {folder} --share 1")

@@ -87,9 +87,11 @@ def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: No
     BertForSequenceClassification. Raises MissingExtra and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
-    identity = _identity(plan)
+    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "base", "start")}
+    models = [folder / WEIGHTS for folder in (plan.base, plan.start) if folder]
+    same = identity(options, plan.data, models)
     groups = _train_on(plan)
-    checkpoints.claim(plan.out, identity)
+    checkpoints.claim(plan.out, same)
     run = _Run(plan)
     run.fit(groups, report)
     folder = plan.out / MODEL
@@ -101,11 +103,9 @@ def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: No
     return folder
 
 
-def _identity(plan: ReaderPlan) -> dict[str, Any]:
-    """What makes a run the same run: options and the content of the files, not where they lie."""
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "base", "start")}
-    files = [folder / name for folder in plan.data for name in (QUESTIONS, PASSAGES)]
-    files += [folder / WEIGHTS for folder in (plan.base, plan.start) if folder]
+def identity(options: dict[str, Any], data: Sequence[Path], models: Sequence[Path]) -> dict[str, Any]:
+    """What makes a run the same run: options, and the content of the files, not where they lie. Raises InputError."""
+    files = [*(folder / name for folder in data for name in (QUESTIONS, PASSAGES)), *models]
     if absent := [path for path in files if not path.is_file()]:
         raise InputError(f"{absent[0]} is not there: name a folder that holds it")
     return options | {"files": [fingerprint(path) for path in files]}

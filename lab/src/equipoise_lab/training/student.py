@@ -17,7 +17,6 @@ from typing import Any
 from equipoise.core.errors import InputError
 from equipoise.rag.highlighters.reading import below
 from equipoise_lab.training import checkpoints
-from equipoise_lab.training.examples import fingerprint
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision, rate_share
 from equipoise_lab.training.reader import (
@@ -26,6 +25,7 @@ from equipoise_lab.training.reader import (
     QUESTION,
     QUESTIONS,
     WEIGHTS,
+    identity,
     is_held_out,
     load,
     rows,
@@ -41,6 +41,8 @@ LENGTHS = (300, 600, 900)
 SENTENCES = 5
 """Sentences that do not answer, for each question."""
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+COPIED = (6, 8)
+"""Layers that the trained ones begin as, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ class StudentPlan:
     teacher: Path
     out: Path
     kept: int = 6
-    copied: tuple[int, ...] = (6, 8)
+    copied: tuple[int, ...] = COPIED
     questions: int = 2000
     epochs: int = 3
     batch_tokens: int = 4096
@@ -72,23 +74,16 @@ def distil(plan: StudentPlan, report: Report = lambda done, total, what: None) -
     and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
-    identity = _identity(plan)
+    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "teacher")}
+    models = [plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)]
+    same = identity(options | {"copied": list(plan.copied)}, plan.data, models)
     pairs = [pair for folder in plan.data for pair in _drawn(folder, plan)]
     if not pairs:
         raise InputError(f"{plan.data[0]} has no questions that training may see")
-    checkpoints.claim(plan.out, identity)
+    checkpoints.claim(plan.out, same)
     run = _Run(plan)
     run.fit(run.taught(pairs, report), report)
     return run.write()
-
-
-def _identity(plan: StudentPlan) -> dict[str, Any]:
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "teacher")}
-    files = [folder / name for folder in plan.data for name in (QUESTIONS, PASSAGES)]
-    files += [plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)]
-    if absent := [path for path in files if not path.is_file()]:
-        raise InputError(f"{absent[0]} is not there: name a folder that holds it")
-    return options | {"copied": list(plan.copied), "files": [fingerprint(path) for path in files]}
 
 
 def _drawn(folder: Path, plan: StudentPlan) -> Iterator[Pair]:
@@ -230,18 +225,13 @@ class _Run:
         """The student's weights by the names of BertForSequenceClassification, its config and its tokenizer."""
         folder = self.plan.out / MODEL
         folder.mkdir(exist_ok=True)
-        own = {k: v.detach().cpu().contiguous() for k, v in self.student.state_dict().items()}
-        layers = ("bert.encoder.layer.", *(f"bert.encoder.layer.{n}." for n in range(self.plan.kept)))
-        weights = {
-            name: values
-            for name, values in load(self.plan.teacher).items()
-            if name.startswith(("bert.embeddings.", *layers[1:]))
-        }
-        for name, values in own.items():
-            part, rest = name.split(".", 1)
-            number, _, inner = rest.partition(".")
-            at = f"{layers[0]}{self.plan.kept + int(number)}.{inner}" if part == "layers" else ""
-            weights[at or ("bert.pooler." if part == "pooler" else "classifier.") + rest] = values
+        layers, kept = "bert.encoder.layer.", self.plan.kept
+        still = ("bert.embeddings.", *(f"{layers}{number}." for number in range(kept)))
+        weights = {name: v for name, v in load(self.plan.teacher).items() if name.startswith(still)}
+        trained = {f"{layers}{kept + n}.": layer for n, layer in enumerate(self.student["layers"])}
+        trained |= {"bert.pooler.": self.student["pooler"], "classifier.": self.student["classifier"]}
+        for prefix, module in trained.items():
+            weights |= {prefix + k: v.detach().cpu().contiguous() for k, v in module.state_dict().items()}
         library("safetensors.torch").save_file(weights, folder / WEIGHTS, {"format": "pt"})
         config = json.loads((self.plan.teacher / CONFIG).read_text("utf-8"))
         config["num_hidden_layers"] = self.plan.kept + len(self.plan.copied)

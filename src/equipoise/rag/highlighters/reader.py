@@ -64,9 +64,8 @@ class ReaderHighlighter:
         values = features(query, reading)
         moved = 0.0
         if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
-            moved = shift(query.text, reading.windows[0], self.reranker)
-            if doubtful(query.text, reading.windows) and unheard(query, reading.passages):
-                moved = -DOUBT
+            is_in_doubt = doubtful(query.text, reading.windows) and unheard(query, reading.passages)
+            moved = -DOUBT if is_in_doubt else shift(query.text, reading.windows[0], self.reranker)
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
