@@ -45,6 +45,15 @@ class TestManualPages:
             "ferry(8)", "NAME", "ferry - ships", "-p port: See tide(1).",
         ]  # fmt: skip
 
+    def test_names_of_one_option_and_terms_over_several_lines(self):
+        page = ".TH A 1\n.SH A\n.TP\n.PD 0\n.B \\-e\n.TP\n.PD\n.B \\-\\-encrypt\nWith a key.\n"
+        page += '.IP "\\-c" 4\n.PD 0\n.IP "\\-\\-continue" 4\n.PD\nGo on.\n.TP\n\\-q\n.TP\n\\-r\nFast.\n'
+        assert [text for *_, text in outline("a.1ssl", page)][2:] == [
+            "-e, --encrypt: With a key.", "-c, --continue: Go on.", "-q", "-r: Fast.",
+        ]  # fmt: skip
+        page = ".Dt A 8\n.Sh A\n.Bl -tag\n.It Fl D Xo\n.Ar host :\n.Ar port\n.Xc\nForward\nit.\n.It Fl q\nQuiet.\n.El\n"
+        assert [text for *_, text in outline("a.8", page)][2:] == ["-D host: port: Forward it.", "-q: Quiet."]
+
     def test_terms_as_help2man_hung_them(self):
         page = ".SH A\n.HP\n\\fB\\-i[SUFFIX]\\fR\n.IP\nedit files in place\n.HP\nno term\n.PP\nmore\n"
         assert [text for *_, text in outline("a.1", page)] == [

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from equipoise.core.types import Document
+from equipoise.core.types import Document, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
-from equipoise.rag.highlighters.naming import about, doubtful, fellows
+from equipoise.rag.highlighters.naming import about, doubtful, elsewhere, fellows
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -41,9 +41,9 @@ STAFF = (
 PLANS = "It says:\n\n- Storage; Basic: 10 GB; Plus: 50 GB.\n- Backups; Basic: weekly; Plus: daily.\n"
 
 
-def windows(text, source="a.md", title=""):
+def windows(text, source="a.md", title="", trust=Trust.TRUSTED):
     structure = outlined(blocks(text))
-    document = Document("d", text, source, title, sentences=units(text, structure), blocks=structure)
+    document = Document("d", text, source, title, trust, sentences=units(text, structure), blocks=structure)
     passage = passage_at(0, 0, len(text), document)
     rows = enumerate(zip(passage.sentences, passage.readings, strict=True))
     return [Window(passage, start, end, n, n + 1, read=read) for n, ((start, end), read) in rows]
@@ -211,3 +211,38 @@ def test_rows_below_one_heading_are_told_apart_by_their_own_words():
     kept = left("When does the last bus leave the Hospital?", line, title="Line 17: Quarry Road to Hospital")
     assert "21:52" in kept and "22:07" not in kept
     assert "22:07" in left("When does the last bus leave?", line, title="Line 17: Quarry Road to Hospital")
+
+
+def test_a_document_that_the_question_names_is_read_before_others():
+    tar = windows("-M: Make an archive of several volumes.", "tar.1", "tar(1)")
+    zipped = windows("Split archives lie on several disks.", "zip.1", "zip(1)")
+    passages = [zipped[0].passage, tar[0].passage]
+    assert elsewhere("Can tar split an archive over several disks?", passages) == {passages[0]}
+    assert elsewhere("Can an archive lie on several disks?", passages) == frozenset()
+
+
+CLAIMS = (
+    ("What are the ferry fares for a bicycle?", ("A bicycle costs 4.00.", "handbook.md", "Ferry handbook"),
+     ("A bicycle is free.", "fares.md", "Ferry fares")),
+    ("What does a single ticket for a bicycle cost?",
+     ("| Ticket | Price |\n|---|---|\n| Single | 4.00 |", "a.md", "Ferry"),
+     ("| Ticket | Price |\n|---|---|\n| Single, bicycle | free |", "b.md", "Boats")),
+    ("What was the fee in 2026?", ("The fee is 4.00 since May 2025.", "a.md", ""), ("It is free in 2026.", "b.md", "")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "own", "other"), CLAIMS)
+def test_what_a_stranger_calls_his_document_or_rows_silences_nobody(question, own, other):
+    def kept(ours, theirs):
+        read = [*windows(*own, trust=ours), *windows(*other, trust=theirs)]
+        saying = (window for window in about(question, read) if "4.00" in window.own or "free" in window.own)
+        return {window.passage.source for window in saying}
+
+    both = {own[1], other[1]}
+    assert kept(Trust.TRUSTED, Trust.TRUSTED) == {other[1]}
+    assert kept(Trust.UNTRUSTED, Trust.TRUSTED) == {other[1]}
+    assert kept(Trust.TRUSTED, Trust.UNTRUSTED) == kept(Trust.UNTRUSTED, Trust.UNTRUSTED) == both
+
+
+def test_rows_of_one_untrusted_document_are_told_apart():
+    assert left("What is the price of B12?", PARTS, trust=Trust.UNTRUSTED).endswith("| B12 | 4 EUR |")

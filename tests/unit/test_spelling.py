@@ -220,3 +220,26 @@ def test_the_question_is_searched_for_and_read_as_it_was_meant(store, spelling):
     if spelling:
         assert isinstance(result, Answer)
         assert "every second September" in result.text
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "read", "shown"),
+    [
+        ("On 24 and 31 December the office closes at noon.", "When does the office close on Christmas Eve?",
+         (("Christmas Eve", "24 December"),), "closes at noon"),
+        ("Das Büro ist am 31.12. bis 12 Uhr besetzt.", "Bis wann ist das Büro an Silvester besetzt?",
+         (("Silvester", "31. Dezember"),), "bis 12 Uhr"),
+        ("On Christmas Eve the office closes at noon.", "When does the office close on Christmas Eve?",
+         (), "closes at noon"),
+    ],
+)  # fmt: skip
+def test_a_day_that_has_a_name_is_found_by_its_date_where_no_document_has_the_name(
+    tmp_path, text, question, read, shown
+):
+    (tmp_path / "office.txt").write_text(f"{text}\n\nThe lift is serviced on 3 May.\n", "utf-8")
+    with Store.open(tmp_path / "docs.db", create=True) as own:
+        index([tmp_path / "office.txt"], own, ENCODER)
+        result = sync.run(build.pipeline("hs", Components(Settings(), own, ENCODER)).ask(question))
+    assert result.trace.spelling == read
+    assert isinstance(result, Answer)
+    assert shown in result.text

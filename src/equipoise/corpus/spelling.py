@@ -53,8 +53,24 @@ _LONGEST = 30
 _ENDINGS = ("ed", "er", "est", "ing")
 _VOWELS = frozenset("aeiouy")
 
+_FEASTS = {
+    "christmas eve": "24 December",
+    "christmas": "25 December",
+    "boxing day": "26 December",
+    "new year's eve": "31 December",
+    "halloween": "31 October",
+    "valentine's day": "14 February",
+    "heiligabend": "24. Dezember",
+    "silvester": "31. Dezember",
+    "neujahr": "1. Januar",
+    "noël": "25 décembre",
+    "nochebuena": "24 de diciembre",
+}
+"""Days of the year that people call by a name."""
+_FEAST = re.compile(rf"\b(?:{'|'.join(_FEASTS)})\b".replace("'", "['’]"), re.IGNORECASE)
+
 Correction = tuple[str, str]
-"""A word as it was typed, and the word that was probably meant."""
+"""A word as it was typed, and the word that was probably meant; or the name of a day, and the day."""
 
 
 def unknown(text: str, known: Container[str]) -> list[str]:
@@ -221,11 +237,24 @@ def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple
         return ()
     times = Counter(word for one in texts for word in words(one))
     pairs = {typed: right for typed, right in small(text, ranks) if typed not in times}
+    pairs |= feasts(text, {word for word in words(text) if word not in times})
     looked_at = [word for word in times if word.isalpha() and len(word) >= SHORTEST]
     for typed in unknown(text, times.keys() | ranks.keys()):
         if typed not in pairs:
             pairs[typed] = chosen(typed, looked_at, times.__getitem__, ranks)
     return tuple(pair for pair in pairs.items() if pair[1])
+
+
+def feasts(text: str, strange: Container[str]) -> list[Correction]:
+    """The days of the year that `text` calls by a name, one word of which is `strange` (in lower case): a name that
+    the documents have stays.
+
+    >>> feasts("Are you open on Christmas Eve?", {"christmas"})
+    [('Christmas Eve', '24 December')]
+    """
+    named = [match.group() for match in _FEAST.finditer(text)]
+    unheard = [name for name in named if any(word in strange for word in words(name))]
+    return [(name, _FEASTS[name.casefold().replace("’", "'")]) for name in unheard]
 
 
 def english(typed: str, ranks: Mapping[str, int]) -> str:
@@ -278,4 +307,5 @@ def _unlikely(typed: str, word: str) -> int:
 def corrected(text: str, corrections: Sequence[Correction]) -> str:
     """`text` with each word as it was probably meant."""
     meant = dict(corrections)
+    text = _FEAST.sub(lambda match: meant.get(match.group(), match.group()), text)
     return WORD.sub(lambda match: meant.get(match.group(), match.group()), text)

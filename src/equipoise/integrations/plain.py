@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.core.errors import InputError
-from equipoise.core.types import Query, Span
+from equipoise.core.types import Query, Span, Trust
 from equipoise.corpus.spelling import Correction, by_texts, corrected
 from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
 from equipoise.models.crossencoder import READER
@@ -71,7 +71,8 @@ def highlight(
         raise InputError(f"{len(texts)} texts have {len(titles)} titles: give each one, or no titles at all")
     query, named = Query(checked(question)), titles or [""] * len(texts)
     chunks = [
-        Chunk(text, str(row), title=title) for row, (text, title) in enumerate(zip(texts, named, strict=True))
+        Chunk(text, str(row), title=title, trust=Trust.TRUSTED)
+        for row, (text, title) in enumerate(zip(texts, named, strict=True))
     ]
     given = as_documents(chunks)
     known = {word for text in texts for word in words(text)}

@@ -12,7 +12,7 @@ from equipoise.core.errors import ModelError, QuestionError
 from equipoise.core.protocols import Encoder, Highlighter, Observer
 from equipoise.core.results import Reason, Refusal, Trace
 from equipoise.core.types import Candidates, Highlights, Passage, Query, Span, Tag, Trust
-from equipoise.corpus.spelling import Correction, corrected, is_foreign, strange
+from equipoise.corpus.spelling import Correction, corrected, feasts, is_foreign, strange
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import english_words, is_multilingual
 from equipoise.rag.boundary import read_highlights
@@ -207,10 +207,12 @@ def speller(components: Components, *trusts: Trust) -> Speller | None:
     if not components.settings.question.spelling:
         return None
     partitions = [components.store.partition(trust) for trust in trusts]
+    outside = listener(components, *trusts)
 
     def corrections(text: str) -> tuple[Correction, ...]:
         found = [dict(partition.corrections(text, english(components))) for partition in partitions]
-        return tuple(pair for pair in found[0].items() if all(pair[0] in other for other in found))
+        agreed = [pair for pair in found[0].items() if all(pair[0] in other for other in found)]
+        return (*agreed, *feasts(text, outside(text)[0]))
 
     return corrections
 

@@ -6,6 +6,7 @@ disk, and raises UnreadableFile with a reason that says what to do.
 
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,7 +35,7 @@ __all__ = [
     "whole_texts",
 ]
 
-VERSION = 7
+VERSION = 8
 """Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
@@ -96,6 +97,8 @@ _PACKED_SUFFIXES = ".pdf .docx .docm .epub .odt .ods .pptx .pptm .xlsx .xlsm .rt
 _PACKED = frozenset(_PACKED_SUFFIXES.split())
 _SNIFFED = 4_096
 _ZIPPED = ".gz"
+_SUBSECTION = re.compile(r"\.[1-9](?:const|perl|pm?|ssl|type|x)")
+"""Of the manual, as distributions name them: that of OpenSSL is ".1ssl"."""
 _MOST_TIMES, _ALWAYS_FINE = 20, 10_000_000  # bytes that one unpacks to, and for any file
 
 NAMES = frozenset(
@@ -110,6 +113,7 @@ def kind_of(path: Path) -> str:
     cannot be read."""
     inner = _inner(path)
     suffix = inner.suffix.lower() or (".txt" if inner.name.lower() in NAMES else "")
+    suffix = suffix[:2] if _SUBSECTION.fullmatch(suffix) else suffix
     return suffix if suffix in LOADERS else ""
 
 

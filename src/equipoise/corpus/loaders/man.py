@@ -72,6 +72,10 @@ class _Page:
     _hanging: bool = (
         False  # as help2man writes a term: a hanging paragraph before an indented one without a tag
     )
+    _close: bool = (
+        False  # no distance between paragraphs: of an option's several names the first have no text
+    )
+    _extended: bool = False  # a term goes on over several lines
     _in_item: bool = False
     _in_code: bool = False
     _depth: int = 0
@@ -95,7 +99,9 @@ class _Page:
             self.flush()
 
     def _text(self, text: str) -> None:
-        if self._wants_term and text:
+        if self._extended:
+            self._term = f"{self._term} {text}"
+        elif self._wants_term and text:
             self._term = f"{self._term}, {text}" if self._term else text
             self._wants_term = False
         elif text:
@@ -119,15 +125,15 @@ class _Page:
             self.flush()
             self._table = []
         elif name in {"TP", "TQ"}:
-            if name == "TP" or self._running:
+            if self._running or not (name == "TQ" or self._close):
                 self.flush()
             self._wants_term = self._in_item = True
         elif name in {"IP", "It"}:
-            hanging, said = self._hanging and not words, one_line(" ".join(self._running))
-            self._running = [] if hanging else self._running
-            self.flush()
-            self._term = _called(words) if name == "It" else _plain(words[0]) if words else said * hanging
-            self._in_item = bool(self._term) or self._in_item
+            self._begin(name, words)
+        elif name == "PD":
+            self._close = words[:1] == ["0"]
+        elif name == "Xc":
+            self._extended = False
         elif name in _BEGINS:
             self.flush()
             self._hanging = name == "HP"
@@ -135,6 +141,18 @@ class _Page:
             self._depth = max(self._depth + {"RS": 1, "RE": -1}.get(name, 0), 0)
         else:
             self._inline(name, words)
+
+    def _begin(self, name: str, words: list[str]) -> None:
+        """A paragraph with a term, or without one below that of the paragraph before it."""
+        also = f"{self._term}, " if self._close and words and not self._running and self._term else ""
+        self._term = "" if also else self._term
+        hanging, said = self._hanging and not words, one_line(" ".join(self._running))
+        self._running = [] if hanging else self._running
+        self.flush()
+        self._extended = words[-1:] == ["Xo"]
+        own = _called(words) if name == "It" else _plain(words[0]) if words else said * hanging
+        self._term = also + own
+        self._in_item = bool(self._term) or self._in_item
 
     def _take_table(self, line: str) -> None:
         """A line of a table, whose format ends with a full stop; text between T{ and T} is one cell."""
@@ -172,7 +190,7 @@ class _Page:
         """End the running block."""
         running, self._running = self._running, []
         term, self._term = self._term, ""
-        self._wants_term = self._hanging = False
+        self._wants_term = self._hanging = self._extended = False
         if self._in_code:
             for line in "\n".join(running).strip("\n").split("\n"):
                 self.outline.code(line)

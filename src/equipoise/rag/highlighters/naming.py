@@ -2,7 +2,8 @@
 
 A window is about the last thing of a kind that is named in it, before it in its section, in the headings above it, in
 the title or in the file name of its document, in this order. Kinds are told by the documents: what a question names one
-of, they name others of.
+of, they name others of. What an untrusted document calls itself, its rows and its years sets nothing of another one
+apart: else a stranger's title would silence it.
 """
 
 import re
@@ -10,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise, takewhile
 
+from equipoise.core.types import Passage, Trust
 from equipoise.rag.highlighters.amounts import CALENDAR, dates, measures
 from equipoise.rag.highlighters.forms import forms
-from equipoise.rag.highlighters.reading import Window
+from equipoise.rag.highlighters.reading import Window, above
 from equipoise.text.facts import YEARS
 from equipoise.text.lines import BETWEEN_CELLS, is_told_row
 from equipoise.text.quotes import LONGEST
@@ -39,6 +41,8 @@ CLEAR = 1.0
 
 Mention = tuple[str, ...]
 """The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
+Path = tuple[str, ...]
+"""File name, title and headings."""
 Kind = Callable[[str], list[Mention]]
 """Finds the mentions of a kind in a text, in order."""
 
@@ -51,18 +55,51 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
     for kind, asked in _labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
         fitting = [window for window in fitting if _fits(kind, asked, window)]
     years = frozenset(filter(_is_year, words(question)))
-    if years and any(_holds(mention, years) for window in windows for mention in _years(window)):
-        fitting = [window for window in fitting if all(_holds(mention, years) for mention in _years(window))]
-    named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
-    said = frozenset(map(stem, words(question)))
-    wanted = {own: [_instead(own, path, said, named) for path in paths] for own in paths}
+    dated = {_hand(one.passage) for one in windows for mention in _years(one) if _holds(mention, years)}
     fitting = [
         window
         for window in fitting
-        if all(other <= _told(window.text) for other in wanted[window.above] if other)
+        if dated.isdisjoint(_by(window.passage)) or all(_holds(mention, years) for mention in _years(window))
     ]
+    apart = _apart(question, [(window.passage, window.above) for window in windows])
+    fitting = [one for one in fitting if _has_all(one.text, apart[_hand(one.passage), one.above])]
     shapes = forms(question)
     return _not_outdone(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
+
+
+def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
+    """The passages of documents and sections that are set apart from one that the question names: of the manual of
+    zip where it asks about tar."""
+    apart = _apart(question, [(passage, above(passage)) for passage in passages])
+    return frozenset(one for one in passages if not _has_all(one.text, apart[_hand(one), above(one)]))
+
+
+def _hand(passage: Passage) -> str:
+    """Who wrote it: the same for all that is trusted, else its source."""
+    return "" if passage.trust is Trust.TRUSTED else passage.source or passage.doc_id
+
+
+def _by(passage: Passage) -> tuple[str, str]:
+    """The hands that may say something against it."""
+    return "", _hand(passage)
+
+
+def _apart(
+    question: str, places: Iterable[tuple[Passage, Path]]
+) -> dict[tuple[str, Path], list[frozenset[str]]]:
+    """For each hand and path what others have that the question names, and it has not."""
+    named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
+    said = frozenset(map(stem, words(question)))
+    found = dict.fromkeys((_hand(passage), path) for passage, path in places)
+    made = {
+        (hand, own): [_instead(own, path, said, named) for by, path in found if by in ("", hand)]
+        for hand, own in found
+    }
+    return {place: [wanted for wanted in some if wanted] for place, some in made.items()}
+
+
+def _has_all(text: str, wanted: Sequence[frozenset[str]]) -> bool:
+    return not wanted or all(others <= _told(text) for others in wanted)
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -145,9 +182,7 @@ def _years(window: Window) -> list[Mention]:
     return list(filter(None, years))[:1]
 
 
-def _instead(
-    own: tuple[str, ...], path: tuple[str, ...], said: frozenset[str], named: frozenset[str]
-) -> frozenset[str]:
+def _instead(own: Path, path: Path, said: frozenset[str], named: frozenset[str]) -> frozenset[str]:
     """What the question names of `path` that sets it apart from `own`, which it does not name; empty where it names
     both or neither. Headings count that it has by name, and such of a series: "Lyon depot", "Turin depot"."""
     pairs = zip(path[1:], own[1:], strict=False)
@@ -193,14 +228,15 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     tell them apart, since a title may name them all."""
     held = _held(question, windows)
     own = {window: has & _telling(question, window.own) for window, has in held.items()}
-    most: dict[str, set[frozenset[str]]] = {}
+    most: dict[tuple[str, str], set[frozenset[str]]] = {}
     nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():
-        most.setdefault(_column(window), set()).add(has)
+        most.setdefault((_hand(window.passage), _column(window)), set()).add(has)
         nearby.setdefault(_kind(window), set()).add(own[window])
 
     def is_outdone(window: Window) -> bool:
-        by_all = any(held[window] < has for has in most[_column(window)])
+        rivals = (most.get((hand, _column(window)), set()) for hand in _by(window.passage))
+        by_all = any(held[window] < has for some in rivals for has in some)
         return by_all or any(own[window] < has for has in nearby[_kind(window)])
 
     return [window for window in windows if window not in held or not is_outdone(window)]

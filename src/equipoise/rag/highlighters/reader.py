@@ -11,7 +11,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
-from equipoise.rag.highlighters.naming import about, doubtful, fellows
+from equipoise.rag.highlighters.naming import about, doubtful, elsewhere, fellows
 from equipoise.rag.highlighters.reading import Reading, Window, read
 from equipoise.rag.unheard import unheard
 from equipoise.text.tokens import script_of
@@ -75,5 +75,6 @@ class ReaderHighlighter:
 
 def read_for(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
     """The passages read, without the windows about something else than what the question names. Raises ModelError."""
-    reading = read(query, passages, reranker)
-    return replace(reading, windows=tuple(about(query.last or query.text, reading.windows)))
+    asked = query.last or query.text
+    reading = read(query, passages, reranker, elsewhere(asked, passages))
+    return replace(reading, windows=tuple(about(asked, reading.windows)))

@@ -4,7 +4,7 @@ A sentence is read below the heading it stands under, since what it is about oft
 together with its passage: of two like sentences the one in the better passage is the better one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -66,7 +66,7 @@ class Window:
     @property
     def above(self) -> tuple[str, ...]:
         """File name, title and headings, the nearest last."""
-        return (PurePosixPath(self.passage.source).stem, *self.passage.path_at(self.start))
+        return above(self.passage, self.start)
 
     @property
     def leads(self) -> bool:
@@ -92,6 +92,11 @@ class Window:
         return any(start < other.end and other.start < end for start, end in stretches)
 
 
+def above(passage: Passage, start: int = 0) -> tuple[str, ...]:
+    """File name, title and headings of a place in a passage, the nearest last."""
+    return (PurePosixPath(passage.source).stem, *passage.path_at(start))
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`passages` best first with their `scores` (n,); `windows` best first, none overlapping another."""
@@ -101,13 +106,20 @@ class Reading:
     windows: tuple[Window, ...]
 
 
-def read(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
-    """All passages scored, and the best windows of the best passages. Raises ModelError."""
+def read(
+    query: Query, passages: Sequence[Passage], reranker: Reranker, elsewhere: Set[Passage] = frozenset()
+) -> Reading:
+    """All passages scored, and the best windows of the best passages, of those that are not `elsewhere`. Raises
+    ModelError."""
     scores, _ = passage_scores(reranker, query, passages)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
-    first = zip(ranked[:READ], scores[order].tolist(), strict=False)
-    beside = {passage: score for passage, score in first if score >= scores.max() - BEHIND}
+    told = [
+        (passage, score)
+        for passage, score in zip(ranked, scores[order].tolist(), strict=True)
+        if passage not in elsewhere
+    ]
+    beside = {passage: score for passage, score in told[:READ] if score >= told[0][1] - BEHIND}
     windows = windows_of(query.text, beside, reader_of(reranker, query))
     return Reading(ranked, scores[order], distinct(windows))
 
