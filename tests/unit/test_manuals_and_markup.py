@@ -53,6 +53,8 @@ class TestManualPages:
         ]  # fmt: skip
         page = ".Dt A 8\n.Sh A\n.Bl -tag\n.It Fl D Xo\n.Ar host :\n.Ar port\n.Xc\nForward\nit.\n.It Fl q\nQuiet.\n.El\n"
         assert [text for *_, text in outline("a.8", page)][2:] == ["-D host: port: Forward it.", "-q: Quiet."]
+        page = ".Dt A 8\n.Sh A\n.Bl -tag\n.It Fl D Xo\n.Ar host\nForward\nit.\n.El\n"
+        assert [text for *_, text in outline("a.8", page)][2:] == ["-D: host Forward it."]  # never ended
 
     def test_terms_as_help2man_hung_them(self):
         page = ".SH A\n.HP\n\\fB\\-i[SUFFIX]\\fR\n.IP\nedit files in place\n.HP\nno term\n.PP\nmore\n"

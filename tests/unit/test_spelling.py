@@ -9,7 +9,7 @@ from equipoise.core.results import Answer
 from equipoise.core.settings import QuestionSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import index
-from equipoise.corpus.spelling import corrected, meant, near, near_stems, strange, unknown
+from equipoise.corpus.spelling import corrected, feasts, meant, near, near_stems, strange, unknown
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag import build
@@ -243,3 +243,17 @@ def test_a_day_that_has_a_name_is_found_by_its_date_where_no_document_has_the_na
     assert result.trace.spelling == read
     assert isinstance(result, Answer)
     assert shown in result.text
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        ("chrİstmas", "25 December"),
+        ("Chrıstmas Eve", "24 December"),
+        ("ſilvester", "31. Dezember"),
+        ("New Year’s Eve", "31 December"),
+    ],
+)
+def test_a_name_in_letters_that_are_alike_but_for_their_case_is_a_day_too(name, day):
+    assert feasts(f"Open on {name}, on {name}?", str.split) == [(name, day)]
+    assert feasts(f"Open on {name}?", lambda name: ()) == []

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from jellyfish import metaphone
@@ -67,7 +67,7 @@ _FEASTS = {
     "nochebuena": "24 de diciembre",
 }
 """Days of the year that people call by a name."""
-_FEAST = re.compile(rf"\b(?:{'|'.join(_FEASTS)})\b".replace("'", "['’]"), re.IGNORECASE)
+_FEAST = re.compile(rf"\b(?:({')|('.join(_FEASTS)}))\b".replace("'", "['’]"), re.IGNORECASE)
 
 Correction = tuple[str, str]
 """A word as it was typed, and the word that was probably meant; or the name of a day, and the day."""
@@ -237,7 +237,7 @@ def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple
         return ()
     times = Counter(word for one in texts for word in words(one))
     pairs = {typed: right for typed, right in small(text, ranks) if typed not in times}
-    pairs |= feasts(text, {word for word in words(text) if word not in times})
+    pairs |= feasts(text, lambda name: [word for word in words(name) if word not in times])
     looked_at = [word for word in times if word.isalpha() and len(word) >= SHORTEST]
     for typed in unknown(text, times.keys() | ranks.keys()):
         if typed not in pairs:
@@ -245,16 +245,16 @@ def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple
     return tuple(pair for pair in pairs.items() if pair[1])
 
 
-def feasts(text: str, strange: Container[str]) -> list[Correction]:
-    """The days of the year that `text` calls by a name, one word of which is `strange` (in lower case): a name that
-    the documents have stays.
+def feasts(text: str, strange: Callable[[str], Collection[str]]) -> list[Correction]:
+    """The days of the year that `text` calls by a name with a `strange` word in it: a name that the documents have
+    stays. `strange` tells the words of a name that they have not.
 
-    >>> feasts("Are you open on Christmas Eve?", {"christmas"})
+    >>> feasts("Are you open on Christmas Eve?", str.split)
     [('Christmas Eve', '24 December')]
     """
-    named = [match.group() for match in _FEAST.finditer(text)]
-    unheard = [name for name in named if any(word in strange for word in words(name))]
-    return [(name, _FEASTS[name.casefold().replace("’", "'")]) for name in unheard]
+    days = tuple(_FEASTS.values())
+    named = {match.group(): days[(match.lastindex or 1) - 1] for match in _FEAST.finditer(text)}
+    return [(name, day) for name, day in named.items() if strange(name)]
 
 
 def english(typed: str, ranks: Mapping[str, int]) -> str:

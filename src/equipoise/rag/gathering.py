@@ -212,7 +212,7 @@ def speller(components: Components, *trusts: Trust) -> Speller | None:
     def corrections(text: str) -> tuple[Correction, ...]:
         found = [dict(partition.corrections(text, english(components))) for partition in partitions]
         agreed = [pair for pair in found[0].items() if all(pair[0] in other for other in found)]
-        return (*agreed, *feasts(text, outside(text)[0]))
+        return (*agreed, *feasts(text, lambda name: outside(name)[0]))
 
     return corrections
 

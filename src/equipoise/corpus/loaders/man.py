@@ -61,20 +61,18 @@ def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
 
 @dataclass(slots=True)
 class _Page:
-    """Reads lines into an outline. `term` is what the running text explains, "" for nothing."""
+    """Reads lines into an outline. `terms` are what the running text explains: the names of an option."""
 
     outline: Outline
     title: str = ""
     _name: str = ""
     _running: list[str] = field(default_factory=list)
-    _term: str = ""
+    _terms: list[str] = field(default_factory=list)
     _wants_term: bool = False
     _hanging: bool = (
         False  # as help2man writes a term: a hanging paragraph before an indented one without a tag
     )
-    _close: bool = (
-        False  # no distance between paragraphs: of an option's several names the first have no text
-    )
+    _close: bool = False  # no distance between paragraphs: a term without text has another one below it
     _extended: bool = False  # a term goes on over several lines
     _in_item: bool = False
     _in_code: bool = False
@@ -99,10 +97,8 @@ class _Page:
             self.flush()
 
     def _text(self, text: str) -> None:
-        if self._extended:
-            self._term = f"{self._term} {text}"
-        elif self._wants_term and text:
-            self._term = f"{self._term}, {text}" if self._term else text
+        if self._wants_term and text:
+            self._terms.append(text)
             self._wants_term = False
         elif text:
             self._running.append(text)
@@ -132,8 +128,9 @@ class _Page:
             self._begin(name, words)
         elif name == "PD":
             self._close = words[:1] == ["0"]
-        elif name == "Xc":
-            self._extended = False
+        elif name == "Xc" and self._extended:
+            self._terms = [" ".join([*self._terms, *self._running])]
+            self._running, self._extended = [], False
         elif name in _BEGINS:
             self.flush()
             self._hanging = name == "HP"
@@ -144,15 +141,16 @@ class _Page:
 
     def _begin(self, name: str, words: list[str]) -> None:
         """A paragraph with a term, or without one below that of the paragraph before it."""
-        also = f"{self._term}, " if self._close and words and not self._running and self._term else ""
-        self._term = "" if also else self._term
+        joins = self._close and words and self._terms and not self._running
+        kept, self._terms = (self._terms, []) if joins else ([], self._terms)
         hanging, said = self._hanging and not words, one_line(" ".join(self._running))
         self._running = [] if hanging else self._running
         self.flush()
         self._extended = words[-1:] == ["Xo"]
-        own = _called(words) if name == "It" else _plain(words[0]) if words else said * hanging
-        self._term = also + own
-        self._in_item = bool(self._term) or self._in_item
+        if own := _called(words) if name == "It" else _plain(words[0]) if words else said * hanging:
+            kept.append(own)
+        self._terms = kept
+        self._in_item = bool(self._terms) or self._in_item
 
     def _take_table(self, line: str) -> None:
         """A line of a table, whose format ends with a full stop; text between T{ and T} is one cell."""
@@ -189,7 +187,7 @@ class _Page:
     def flush(self) -> None:
         """End the running block."""
         running, self._running = self._running, []
-        term, self._term = self._term, ""
+        term, self._terms = ", ".join(self._terms), []
         self._wants_term = self._hanging = self._extended = False
         if self._in_code:
             for line in "\n".join(running).strip("\n").split("\n"):

@@ -55,12 +55,13 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
     for kind, asked in _labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
         fitting = [window for window in fitting if _fits(kind, asked, window)]
     years = frozenset(filter(_is_year, words(question)))
-    dated = {_hand(one.passage) for one in windows for mention in _years(one) if _holds(mention, years)}
-    fitting = [
-        window
-        for window in fitting
-        if dated.isdisjoint(_by(window.passage)) or all(_holds(mention, years) for mention in _years(window))
-    ]
+    if years:
+        dated = {_hand(one.passage) for one in windows for mention in _years(one) if _holds(mention, years)}
+        fitting = [
+            one
+            for one in fitting
+            if dated.isdisjoint(_by(one.passage)) or all(_holds(mention, years) for mention in _years(one))
+        ]
     apart = _apart(question, [(window.passage, window.above) for window in windows])
     fitting = [one for one in fitting if _has_all(one.text, apart[_hand(one.passage), one.above])]
     shapes = forms(question)
@@ -99,7 +100,7 @@ def _apart(
 
 
 def _has_all(text: str, wanted: Sequence[frozenset[str]]) -> bool:
-    return not wanted or all(others <= _told(text) for others in wanted)
+    return all(others <= _told(text) for others in wanted)
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
