@@ -81,7 +81,7 @@ class TestTitles:
     def test_the_first_heading_or_the_name(self, name, text, title):
         loaded = document_of(name, text)
         assert loaded.title == title
-        assert loaded.text == text
+        assert loaded.text == text.rstrip()
 
 
 class TestHtml:

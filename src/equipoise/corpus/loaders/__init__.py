@@ -50,7 +50,7 @@ LOADERS = {
     ".markdown": "plain:load_markdown",
     ".org": "plain:load_org",
     ".txt": "plain:load_text",
-    ".rst": "plain:load_text",
+    ".rst": "plain:load_rst",
     ".log": "plain:load_text",
     ".po": "po:load_po",
     ".pot": "po:load_po",

@@ -1,12 +1,15 @@
-"""AsciiDoc: kept as it is but for the rows of tables, so that lines are those of the file; comments become spaces."""
+"""AsciiDoc: kept as it is but for tables, on the lines of the file; comments are left out and counted."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.types import Block, BlockKind
-from equipoise.corpus.loaders import marked
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.marked import Marked
+from equipoise.corpus.loaders.outline import TIGHT, Outline
 
 _HEADING = re.compile(r"(={1,6})[ \t]++(?=\S)")
 _ITEM = re.compile(r"[ \t]*+(?:(\*{1,5}|-|\.{1,5})|\d{1,4}[.)])[ \t]++(?=\S)")
@@ -18,61 +21,68 @@ _FENCE = re.compile(r"(?:-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|\|={3,}|--
 _STRUCK = re.compile(r"\[\.?line-through\](?:#[^#\n]++#|\*[^*\n]++\*)")
 _CODE = frozenset("-.+`")  # what fences of code begin with
 _DEEPEST = 8
+_BAR = re.compile(r"(?<!\\)\|")
+_SPEC = re.compile(
+    r"(?:^|(?<=\s))(?:(\d{1,3})?(?:\.(\d{1,3}))?([+*]))?[<^>]?(?:\.[<^>])?([adehlmsv])?\Z", re.MULTILINE
+)
+_LONGEST_SPEC, _SPEC_ENDS = 12, frozenset("adehlmsv<^>+*")
+_PLAIN = ("", 1, 1, 1)
+_MOST_TIMES = 100
+_COLUMNS = re.compile(r"""\bcols=(?:["']([^"']{1,500})["']|([^,\]\s]{1,9}))""")
+_HEADER = re.compile(r"%\s*header|options=[\"']?[\w,]{0,40}header")
 
 
 def load_adoc(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the source text. Its title is that of the document, else the first heading."""
-    reading = _Reading(decode(path, data))
-    text, blocks = marked.named(reading.read(), reading.blocks, adoc=True)
-    return [LoadedDocument(text, reading.title or path.stem, hidden=reading.hidden, blocks=blocks)]
+    reading = _Reading()
+    for line in decode(path, data).split("\n"):
+        reading.take(line)
+    reading.finish()
+    return [reading.outline.loaded(reading.title or path.stem)]
 
 
 @dataclass(slots=True)
-class _Current:
-    """A block that is being read."""
-
-    kind: BlockKind
-    start: int
-    end: int
-    line: int
-    level: int = 0
-    intro: int = -1
-
-
 class _Reading:
-    """Goes through the lines once. `title` is the first heading, `hidden` counts the characters of comments."""
+    """Goes through the lines once. `title` is the first heading."""
 
-    def __init__(self, text: str) -> None:
-        self.title = ""
-        self.hidden = 0
-        self.blocks: list[Block] = []
-        self._lines = text.split("\n")
-        self._current: _Current | None = None
-        self._fence = ""
-        self._place = self._number = 0
-        self._intro = self._term = self._header = -1
-        self._items: list[tuple[str, int]] = []
+    outline: Outline = field(default_factory=Outline)
+    title: str = ""
+    _kind: BlockKind = BlockKind.PARAGRAPH  # of the lines that are being read
+    _lines: list[str] = field(default_factory=list)
+    _table: list[tuple[int, str]] = field(default_factory=list)
+    _begun: tuple[int, int] = (0, -1)  # level and intro of the lines that are being read
+    _fence: str = ""
+    _number: int = 0
+    _last: int = 0  # the line that the last block ends on
+    _intro: int = -1
+    _term: int = -1
+    _items: list[tuple[str, int]] = field(default_factory=list)
 
-    def read(self) -> str:
-        """The text, with spaces in place of comments."""
-        kept: list[str] = []
-        for number, line in enumerate(self._lines, 1):
-            self._number = number
-            if (line.startswith("//") or self._fence.startswith("//")) and self._is_comment(line):
-                self.hidden += len(one_line(line))
-                kept.append(" " * len(line))
-                self._end()
-            else:
-                kept.append(self._unstruck(line) if "line-through" in line else line)
-                self._take(kept[-1])
-            self._place += len(line) + 1
-        self._end()
-        return "\n".join(kept)
-
-    def _unstruck(self, line: str) -> str:
-        """The line with spaces in place of what is crossed out."""
-        self.hidden += sum(len(one_line(struck)) for struck in _STRUCK.findall(line))
-        return _STRUCK.sub(lambda struck: " " * len(struck.group()), line)
+    def take(self, line: str) -> None:
+        """The next line."""
+        self._number += 1
+        if (line.startswith("//") or self._fence.startswith("//")) and self._is_comment(line):
+            self.outline.hidden += len(one_line(line))
+            self.end(self._number - 1)
+            return
+        if "line-through" in line:
+            self.outline.hidden += sum(len(one_line(struck)) for struck in _STRUCK.findall(line))
+            line = _STRUCK.sub(lambda struck: " " * len(struck.group()), line)
+        bare = line.rstrip()
+        if self._fence and bare == self._fence:
+            self._close_fence(line)
+        elif self._fence.startswith("|"):
+            self._table.append((self._number, bare))
+        elif self._fence:
+            self._go_on(BlockKind.CODE, line, intro=self._intro)
+        elif not bare:
+            self.end(self._number - 1)
+        elif line[0].isalpha() and "::" not in line:
+            self._run_on(line)
+        elif _FENCE.match(line) and not (self._lines and self._kind is BlockKind.CODE):
+            self._open_fence(line, bare)
+        else:
+            self._take_line(line)
 
     def _is_comment(self, line: str) -> bool:
         bare = line.rstrip()
@@ -84,56 +94,60 @@ class _Reading:
             return True
         return not self._fence and line.startswith("//") and not line.startswith("///")
 
-    def _take(self, line: str) -> None:
-        bare = line.rstrip()
-        if not bare and self._fence[:1] not in _CODE:
-            self._end()
-        elif self._fence and bare == self._fence:
-            self._end()
-            self._fence, self._header = "", -1
-            self._single(BlockKind.ASIDE, line)
-        elif self._fence.startswith("|"):
-            self._take_row(line)
-        elif self._fence:
-            self._go_on(BlockKind.CODE, line, intro=self._intro)
-        elif line[0].isalpha() and "::" not in line:
-            self._run_on(line)
-        elif _FENCE.match(line) and (self._current is None or self._current.kind is not BlockKind.CODE):
-            self._open_fence(line, bare)
-        else:
-            self._take_line(line)
-
     def _open_fence(self, line: str, bare: str) -> None:
-        self._end()
         is_block = bare != "--" and bare[0] in _CODE | {"|"}
         self._fence = ("```" if bare[0] == "`" else bare) if is_block else ""
         self._single(BlockKind.ASIDE, line)
 
+    def _close_fence(self, line: str) -> None:
+        self.end(self._number - 1)
+        if self._fence.startswith("|"):
+            self._end_table()
+        self._fence = ""
+        self._single(BlockKind.ASIDE, line)
+
+    def _end_table(self) -> None:
+        """Append the table that ends; one that is none as its lines."""
+        lines, self._table = self._table, []
+        above = len(self.outline.blocks) - 2  # over the fence
+        table = _table(self.outline.text_of(above) if above >= 0 else "", lines)
+        if table.rows:
+            self.outline.table(table.rows, header=table.header, lines=table.lines)
+        else:
+            self._add_lines(lines)
+        self._last, self._intro = self._number - 1, -1
+
+    def _add_lines(self, lines: list[tuple[int, str]]) -> None:
+        for number, line in lines:
+            self.outline.add(BlockKind.ROW, line, gap=TIGHT, line=number)
+
+    def finish(self) -> None:
+        """The file ends."""
+        self.end()
+        self._add_lines(self._table)
+
     def _take_line(self, line: str) -> None:
         """A line outside of code and tables."""
         if heading := _HEADING.match(line):
-            self._end()
             self.title = self.title or one_line(line[heading.end() :])
             self._intro = self._term = -1
             self._single(BlockKind.HEADING, line, level=len(heading[1]))
         elif _DIRECTIVE.match(line) or line.rstrip() in {"+", "'" * 3, "<<<"}:
-            self._end()
             self._single(BlockKind.ASIDE, line)
         elif item := _ITEM.match(line):
             self._start_item(item[1] or "1", line)
         elif term := _TERM.match(line):
             self._start_term(line, is_label=not line[term.end() :].strip())
-        elif self._current is None and line.startswith(" ") and self._term < 0:
+        elif not self._lines and line.startswith(" ") and self._term < 0:
             self._go_on(BlockKind.CODE, line, intro=self._intro)
-        elif self._current is None and line.startswith(".") and not line.startswith(".."):
-            self._single(BlockKind.PARAGRAPH, line)
-            self._intro = len(self.blocks) - 1
+        elif not self._lines and line.startswith(".") and not line.startswith(".."):
+            self._intro = self._single(BlockKind.PARAGRAPH, line)
         else:
             self._run_on(line)
 
     def _run_on(self, line: str) -> None:
         """A line without marks: of what is being read, the text of a term, or a paragraph."""
-        if self._current is None and self._term >= 0:
+        if not self._lines and self._term >= 0:
             self._go_on(BlockKind.ITEM, line, intro=self._term, level=1)
             self._term = -1
         else:
@@ -141,7 +155,7 @@ class _Reading:
 
     def _start_item(self, mark: str, line: str) -> None:
         """A list item: lists inside have longer marks, or marks that the ones around have not."""
-        self._end()
+        self.end(self._number - 1)
         known = [outer for outer, _ in self._items]
         if mark in known:
             del self._items[known.index(mark) + 1 :]
@@ -150,45 +164,117 @@ class _Reading:
         self._go_on(BlockKind.ITEM, line, intro=self._items[-1][1], level=len(self._items))
 
     def _start_term(self, line: str, *, is_label: bool) -> None:
-        self._end()
         if is_label:
-            self._single(BlockKind.ASIDE, line)
-            self._term = len(self.blocks) - 1
+            self._term = self._single(BlockKind.ASIDE, line)
         else:
+            self.end(self._number - 1)
             self._go_on(BlockKind.ITEM, line, level=1)
-
-    def _take_row(self, line: str) -> None:
-        """A line of a table; the first is a header if it stands alone."""
-        after = "".join(self._lines[self._number : self._number + 1])
-        is_header = self._header == -1 and line.count("|") > 1 and not after.strip()
-        kind, end = BlockKind.ASIDE if is_header else BlockKind.ROW, self._place + len(line.rstrip())
-        self.blocks.append(Block(kind, self._place, end, 0, -1, self._number))
-        self._header, self._intro = -2, -1
 
     def _go_on(self, kind: BlockKind, line: str, *, intro: int = -1, level: int = 0) -> None:
         """Add a line to the block that is being read, or begin one."""
-        if self._current is None:
-            self._current = _Current(kind, self._place, self._place, self._number, level, intro)
-        if bare := line.rstrip():
-            self._current.end = self._place + len(bare)
+        if not self._lines:
+            self._kind, self._begun = kind, (level, intro)
+        self._lines.append(line)
 
-    def _single(self, kind: BlockKind, line: str, *, level: int = 0) -> None:
+    def _single(self, kind: BlockKind, line: str, *, level: int = 0) -> int:
+        """A block of one line; its row."""
+        self.end(self._number - 1)
         self._go_on(kind, line, level=level)
-        self._end()
+        return self.end()
 
-    def _end(self) -> None:
-        """The block that is being read ends here."""
-        current, self._current = self._current, None
-        if current is None or current.end == current.start:
-            return
-        level = 0 if current.kind in {BlockKind.ROW, BlockKind.ASIDE} else current.level
-        self.blocks.append(
-            Block(current.kind, current.start, current.end, level, current.intro, current.line)
-        )
-        row = len(self.blocks) - 1
-        if current.kind in {BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.HEADING}:
+    def end(self, last: int = 0) -> int:
+        """The block that is being read ends, on line `last` or the one that is being read; its row, -1 for none."""
+        if not self._lines:
+            return -1
+        lines, self._lines = self._lines, []
+        kind, (level, intro) = self._kind, self._begun
+        last = last or self._number
+        first = last - len(lines) + 1
+        text = "\n".join(lines).rstrip()
+        if not text:
+            return -1
+        gap = "\n" * max(first - self._last, 1)
+        row = self.outline.add(kind, text, level=level, intro=intro, gap=gap, line=first)
+        self._last = first + text.count("\n")
+        if kind in {BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.HEADING}:
             self._items = []
-        if current.kind in {BlockKind.PARAGRAPH, BlockKind.ITEM}:
+        if kind in {BlockKind.PARAGRAPH, BlockKind.ITEM}:
             self._intro = row
-        elif current.kind is not BlockKind.ASIDE:
+        elif kind is not BlockKind.ASIDE:
             self._intro = -1
+        return row
+
+
+def _table(said: str, lines: list[tuple[int, str]]) -> Marked:
+    """A table whose cells fill as many columns as `said` above it, or as its first line has, whatever their lines; no
+    rows for one in another format. A first line with a blank one below it has the names of the columns."""
+    cells = [] if "format=" in said else list(_cells(lines))
+    if not cells:
+        return Marked([], [], 0)
+    first = cells[0][1]
+    columns = _columns(said) or sum(cell.columns for cell, at, _ in cells if at == first)
+    top = next(row for row, (number, _) in enumerate(lines) if number == first)
+    alone = lines[top][1].count("|") > 1 and not any(line for _, line in lines[top + 1 : top + 2])
+    header = int(alone or _HEADER.search(said) is not None)
+    rows: list[list[Cell]] = []
+    places: list[int] = []
+    below: list[tuple[int, int]] = []  # of cells that span rows: how many are left, and columns
+    room, marked = 0, True
+    for cell, at, is_name in cells:
+        if room <= 0:
+            header = max(header, len(rows) * marked)
+            below = [(left - 1, wide) for left, wide in below if left > 1]
+            room = columns - sum(wide for _, wide in below)
+            rows.append([])
+            places.append(at)
+        rows[-1].append(cell)
+        if cell.rows > 1:
+            below.append((cell.rows, cell.columns))
+        room -= cell.columns
+        marked = marked and is_name
+    return Marked(rows, places, header) if len(rows) > 1 and columns > 1 else Marked([], [], 0)
+
+
+def _cells(lines: list[tuple[int, str]]) -> Iterator[tuple[Cell, int, bool]]:
+    """The cells of a table, each with the line that it begins on, and whether it is marked as a name. Text without a
+    bar goes on with the cell above it."""
+    before, spec, place = "", _PLAIN, 0
+    for number, line in lines:
+        *pieces, last = _BAR.split(line) if "\\" in line else line.split("|")
+        if not pieces:
+            before = f"{before} {last}"
+            continue
+        for piece in pieces:
+            bare, after = _spec(piece) if piece[-1:] in _SPEC_ENDS else (piece, _PLAIN)
+            if place:
+                yield from _made(before + bare, spec, place)
+            before, spec, place = "", after, number
+        before = f"{last} "
+    if place:
+        yield from _made(before, spec, place)
+
+
+def _made(text: str, spec: tuple[str, int, int, int], at: int) -> list[tuple[Cell, int, bool]]:
+    style, rows, columns, times = spec
+    return [(Cell(one_line(text.replace("\\|", "|")), rows, columns), at, style == "h")] * times
+
+
+def _spec(piece: str) -> tuple[str, tuple[str, int, int, int]]:
+    """What stands before a bar: the text of a cell; and the style of the cell behind the bar, how many rows and columns
+    it spans, and how often it stands there."""
+    spec = _SPEC.search(piece, max(0, len(piece) - _LONGEST_SPEC))
+    if spec is None:
+        return piece, _PLAIN
+    down, many = int(spec[2] or 1), int(spec[1] or 1)
+    times = (down, many, 1) if spec[3] == "+" else (1, 1, min(many, _MOST_TIMES))
+    return piece[: spec.start()], (spec[4] or "", *times)
+
+
+def _columns(said: str) -> int:
+    """How many columns the line above a table says it has, 0 where it does not."""
+    found = _COLUMNS.search(said)
+    parts = re.split("[,;]", found[1] or found[2]) if found else []
+    return sum(
+        int(part.partition("*")[0][:3]) if "*" in part and part.strip()[0].isdecimal() else 1
+        for part in parts
+    )

@@ -11,7 +11,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Row, count_titles, is_label, names_of, title_of, with_groups
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
-from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.outline import APART, TIGHT, Outline
 
 _SNIFFED = 65_536
 _LOOKED_AT = 20  # rows: titles may stand above the names of the columns
@@ -52,7 +52,11 @@ def _load(path: Path, text: str, delimiter: str) -> list[LoadedDocument]:
     below = chain(first[titles + len(head) :], rows)
     whole = (_whole(row, len(names)) for row in below)
     outline.rows(
-        names, whole, intro=outline.introducing(), tight=titles > 0, line=head[0].place if head else 1
+        names,
+        whole,
+        intro=outline.introducing(),
+        gap=TIGHT if titles else APART,
+        line=head[0].place if head else 1,
     )
     if all(block.kind is not BlockKind.ROW for block in outline.blocks):
         reason = "there is a header line and no row below it; add rows or leave it out"

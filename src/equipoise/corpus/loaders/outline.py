@@ -9,6 +9,8 @@ from equipoise.corpus.loaders.grid import Cell, Row, grid_of, pairs, told
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, placed
 
+APART, TIGHT = "\n\n", "\n"
+"""What stands between two blocks: a blank line, or none between the rows of a table."""
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _DEEPEST_LIST = 9
 _NUMBERED = re.compile(r"[\W\d_]*+(?:\w++[\W\d_]++){0,2}")  # "Page 3 of 12"
@@ -37,10 +39,10 @@ class Outline:
         *,
         level: int = 0,
         intro: int = -1,
-        tight: bool = False,
+        gap: str = APART,
         line: int = 0,
     ) -> int:
-        """Append a block, a blank line before it, or a line end only where it is `tight`.
+        """Append a block, the white space `gap` before it unless it is the first.
 
         Returns its row; -1 for text without a visible character, which is left out and counted.
         """
@@ -51,7 +53,7 @@ class Outline:
             return -1
         if not text.strip():
             return -1
-        gap = ("\n" if tight else "\n\n") if self.blocks else ""
+        gap = gap if self.blocks else ""
         start = self._length + len(gap)
         self._parts += [gap, text]
         self._length = start + len(text)
@@ -144,6 +146,20 @@ class Outline:
             self.text(), name, fragment=fragment, hidden=self.hidden, blocks=tuple(self.blocks)
         )
 
+    def append(self, other: "Outline", line: int = 0) -> None:
+        """Append the blocks of another outline, read with what announces them; those without a line get this one."""
+        lead, first = self.announcement(), len(self.blocks)
+        self.hidden += other.hidden
+        for row, (kind, _, _, level, intro, own, _) in enumerate(other.blocks):
+            self.add(
+                kind,
+                other.text_of(row),
+                level=level,
+                intro=first + intro if intro >= 0 else lead,
+                gap=other._parts[2 * row] or APART,
+                line=own or line,
+            )
+
     def table(
         self,
         rows: Sequence[Sequence[Cell]],
@@ -152,18 +168,21 @@ class Outline:
         caption: str = "",
         intro: int = -1,
         kind: BlockKind = BlockKind.ROW,
+        lines: Sequence[int] = (),
     ) -> None:
-        """Append a table whose first `header` rows hold names of columns, 0 where the file does not say how many."""
-        grid, tight = grid_of(rows, header), False
+        """Append a table whose first `header` rows hold names of columns, 0 where the file does not say how many;
+        `lines` are those of the rows."""
+        grid, gap, line = grid_of(rows, header), APART, lines[0] if lines else 0
         for title in filter(None, [caption, *grid.titles]):
             row = self.add(
-                BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, intro=intro, tight=tight
+                BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, intro=intro, gap=gap, line=line
             )
-            intro, tight = (row, True) if row >= 0 else (intro, tight)
+            intro, gap = (row, TIGHT) if row >= 0 else (intro, gap)
         below = grid.rows if grid.names else pairs(grid.rows)
         if kind is BlockKind.ROW and max((len(row.cells) for row in below), default=0) == 1:
             kind = BlockKind.PARAGRAPH  # no table: lines below each other
-        self.rows(grid.names, below, intro=intro, kind=kind, tight=tight)
+        below = [row._replace(place=lines[row.place]) for row in below] if lines else below
+        self.rows(grid.names, below, intro=intro, kind=kind, gap=gap, line=line)
 
     def rows(
         self,
@@ -172,21 +191,21 @@ class Outline:
         *,
         intro: int = -1,
         kind: BlockKind = BlockKind.ROW,
-        tight: bool = False,
+        gap: str = APART,
         line: int = 0,
     ) -> None:
         """Append the rows of a table as `grid.told` says them, each a line; the names by themselves are an aside.
 
         `line` is that of the names; with it the `place` of a row is its line.
         """
-        top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), intro=intro, tight=tight, line=line)
+        top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), intro=intro, gap=gap, line=line)
         above = top if top >= 0 else intro
         for number, row in enumerate(told(names, rows)):
             self.add(
                 BlockKind.ASIDE if row.is_section else kind,
                 row.text,
                 intro=above if row.is_plain else intro,
-                tight=tight or top >= 0 or number > 0,
+                gap=TIGHT if top >= 0 or number else gap,
                 line=line and row.place,
             )
 

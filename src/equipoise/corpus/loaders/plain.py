@@ -1,4 +1,4 @@
-"""Markdown and plain text: kept as they are but for the rows of tables, so that lines are those of the file.
+"""Markdown, Org, reStructuredText and plain text: kept as they are but for tables, on the lines of the file.
 
 What a reader of the rendered page would not see becomes spaces of the same length.
 """
@@ -11,12 +11,12 @@ from pathlib import Path
 from equipoise.core.metadata import told
 from equipoise.core.types import Block, BlockKind
 from equipoise.core.where import value
-from equipoise.corpus.loaders import marked
 from equipoise.corpus.loaders.html import read_page
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, placed, with_lines
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, with_lines
 from equipoise.corpus.loaders.markdown import BREAK, Scan
+from equipoise.corpus.loaders.marked import add_blocks
 from equipoise.corpus.loaders.outline import Outline
-from equipoise.corpus.loaders.rst import rst_hidden, with_bars
+from equipoise.corpus.loaders.rst import rst_hidden, with_places, without_tables
 from equipoise.text.blocks import blocks
 
 _TITLE_LINES = 200
@@ -32,9 +32,6 @@ _SAID = frozenset({"title", "caption", "date", "author"})
 _ORG_LINK = re.compile(r"\[\[[^\[\]\n]++\]\[([^\[\]\n]++)\]\]")
 _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++(?:\n(?=\S)[^+\n]++)?+)(?<=\S)\+(?!\w)")
 _ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
-_RST_PLACE = re.compile(r"(?:\\ )?+:(sup|sub):`([\w.+-]{1,20})`(?:\\ )?+")
-_PLACES = {"sup": "super", "sub": "sub"}
-_LEADS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _RST_RULES = frozenset("=-~^\"'#*+")
 
 
@@ -47,19 +44,17 @@ def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
     text = clean(raw)
     scan = Scan(text, has_html=has_html)
     pages = [_page(path, scan.sheets, text[start:end]) for start, end in scan.whole]
-    hidden = sum(len(one_line(text[start:end])) for start, end in scan.hidden) + sum(
-        one.hidden for one in pages
-    )
     gone = [(start, end, _blank(text[start:end])) for start, end in (*scan.hidden, *scan.whole)]
     edited = _edited(text, sorted([*gone, *scan.shown]))
     lines = edited.replace(BREAK, " ").split("\n", _TITLE_LINES)[:_TITLE_LINES]
     front = _front_matter(lines)
     title = one_line(front.pop("title", "")) or _markdown_heading(lines)
     starts = with_lines(raw, text, [Block(BlockKind.PARAGRAPH, *whole) for whole in scan.whole])
-    document = _document(raw, edited, title or path.stem, hidden, has_tables=True)
-    placed = zip((one.line for one in starts), pages, strict=True)
-    document = _with_pages(document, list(placed)) if pages else document
-    return [replace(document, metadata=told({key: value(said) for key, said in front.items()}))]
+    outline = Outline(hidden=sum(len(one_line(text[start:end])) for start, end in scan.hidden))
+    apart = [(one.line, page) for one, page in zip(starts, pages, strict=True)]
+    add_blocks(outline, edited.replace(BREAK, "\n"), with_lines(raw, edited, blocks(edited)), apart)
+    metadata = told({key: value(said) for key, said in front.items()})
+    return [replace(outline.loaded(title or path.stem), metadata=metadata)]
 
 
 def _page(path: Path, sheets: list[str], source: str) -> Outline:
@@ -67,35 +62,6 @@ def _page(path: Path, sheets: list[str], source: str) -> Outline:
     outline = Outline()
     read_page(path, "".join(f"<style>{sheet}</style>" for sheet in sheets) + source, outline)
     return outline
-
-
-def _with_pages(document: LoadedDocument, pages: list[tuple[int, Outline]]) -> LoadedDocument:
-    """The document with each of the pages before the first block behind the line that it begins on."""
-    pieces: list[str] = []
-    made: list[Block] = []
-    rows: dict[int, int] = {-1: -1}
-    length = end = behind = 0
-    for at, block in enumerate([*document.blocks, None]):
-        while pages and (block is None or pages[0][0] < block.line):
-            line, page = pages.pop(0)
-            said = f"\n\n{page.text()}\n\n"
-            above = made[-1] if made else None
-            leads = above and above.kind in _LEADS and pieces[-1].rstrip().endswith((":", "："))
-            first, lead = len(made), len(made) - 1 if leads else -1
-            for one in page.blocks:
-                start, stop = (length + 2 + offset for offset in (one.start, one.end))
-                intro = first + one.intro if one.intro >= 0 else lead
-                made.append(one._replace(start=start, end=stop, intro=intro, line=line))
-            pieces.append(said)
-            length, behind = length + len(said), len(made)
-        if block is not None:
-            text = document.text[end : block.end]
-            pieces.append(text)
-            start, stop = length + block.start - end, length + len(text)
-            rows[at], intro = len(made), rows[block.intro]
-            made.append(block._replace(start=start, end=stop, intro=intro if intro >= behind else -1))
-            length, end = length + len(text), block.end
-    return replace(document, text="".join([*pieces, document.text[end:]]), blocks=tuple(made))
 
 
 def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -123,31 +89,23 @@ def _from_org(line: str) -> str:
 
 
 def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document: the text. A reStructuredText file's title is its first underlined line."""
+    """One document: the text."""
     raw = decoded(path, data)
-    if path.suffix.lower() != ".rst":
-        return [_document(raw, clean(raw), path.stem, 0)]
-    raw = with_bars(raw)
-    if ":su" in raw:
-        raw = _RST_PLACE.sub(
-            lambda found: placed(
-                found[2], found.string[max(found.start() - 1, 0) : found.start()], _PLACES[found[1]]
-            ),
-            raw,
-        )
+    text = clean(raw)
+    return [LoadedDocument(text, path.stem, blocks=with_lines(raw, text, blocks(text)))]
+
+
+def load_rst(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document: a reStructuredText file. Its title is the first underlined line."""
+    bare, tables = without_tables(decoded(path, data))
+    raw = with_places(bare)
     text = clean(raw)
     spans = rst_hidden(text)
-    hidden = sum(len(one_line(text[start:end])) for start, end in spans)
+    outline = Outline(hidden=sum(len(one_line(text[start:end])) for start, end in spans))
     text = _edited(text, [(start, end, _blank(text[start:end])) for start, end in spans])
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
-    return [_document(raw, text, _underlined(lines, _RST_RULES) or path.stem, hidden, has_tables=True)]
-
-
-def _document(raw: str, text: str, title: str, hidden: int, *, has_tables: bool = False) -> LoadedDocument:
-    found = with_lines(raw, text, blocks(text))
-    text = text.replace(BREAK, "\n")
-    text, found = marked.named(text, found) if has_tables else (text, found)
-    return LoadedDocument(text, title, hidden=hidden, blocks=found)
+    add_blocks(outline, text, with_lines(raw, text, blocks(text)), tables)
+    return [outline.loaded(_underlined(lines, _RST_RULES) or path.stem)]
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:

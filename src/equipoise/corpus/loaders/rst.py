@@ -4,7 +4,10 @@ import csv
 import re
 from contextlib import suppress
 
-from equipoise.corpus.loaders.loaded import one_line
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
+from equipoise.corpus.loaders.loaded import one_line, placed
+from equipoise.corpus.loaders.outline import Outline
 
 _MARKUP = re.compile(r"\s*+\.\.(?:\s++(?P<first>\S++)(?P<rest>[^\n]*+)|\s*+\Z)")
 _BORDER = re.compile(r"\s*+=++(?:\s++=++)++\s*+")
@@ -13,6 +16,8 @@ _OPTION = re.compile(r"\s++:([\w-]++):([^\n]*+)")
 _LIST_ROW = re.compile(r"\s*+\* -(?=\s|\Z)")
 _LEAST_COLUMNS, _DIGITS = 2, 3
 _BORDERS = 3  # above the names, below them, and below the rows
+_PLACE = re.compile(r"(?:\\ )?+:(sup|sub):`([\w.+-]{1,20})`(?:\\ )?+")
+_PLACES = {"sup": "super", "sub": "sub"}
 _LITERAL = re.compile(
     r"\s*+\.\. (?:code-block|code|sourcecode|parsed-literal|prompt|doctest|testcode|raw|math)::"
 )
@@ -63,25 +68,33 @@ def _opens_literal(line: str) -> bool:
     return line.rstrip().endswith("::")
 
 
-def with_bars(text: str) -> str:
-    """`text` with its simple tables (`====` above and below their columns), `list-table`s and `csv-table`s as tables of
-    Markdown, line by line.
+def with_places(text: str) -> str:
+    """`text` with what its roles raise or lower written so."""
 
-    A line without a first cell goes on in the row above, and is empty itself. Literal blocks stay as they are.
-    """
+    def written(found: re.Match[str]) -> str:
+        before = found.string[max(found.start() - 1, 0) : found.start()]
+        return placed(found[2], before, _PLACES[found[1]])
+
+    return _PLACE.sub(written, text) if ":su" in text else text
+
+
+def without_tables(text: str) -> tuple[str, list[tuple[int, Outline]]]:
+    """`text` with empty lines in place of its simple tables (`====` above and below their columns), `list-table`s and
+    `csv-table`s; and those, each with the line that it begins on. Literal blocks stay as they are."""
     lines = text.split("\n")
+    tables: list[tuple[int, Outline]] = []
     at = 0
     while at < len(lines):
         line = lines[at]
         if "::" in line and _opens_literal(line):
             at = _end_of_block(lines, at)
         elif "=" in line and _BORDER.fullmatch(line):
-            at = _simple(lines, at)
+            at = _simple(lines, at, tables)
         elif "::" in line and (directive := _DIRECTIVE.fullmatch(line)):
-            at = _listed(lines, at, directive)
+            at = _listed(lines, at, directive, tables)
         else:
             at += 1
-    return "\n".join(lines)
+    return "\n".join(lines), tables
 
 
 def _end_of_block(lines: list[str], at: int) -> int:
@@ -95,21 +108,46 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _simple(lines: list[str], at: int) -> int:
-    """Write a simple table anew; the line behind it."""
+def _simple(lines: list[str], at: int, tables: list[tuple[int, Outline]]) -> int:
+    """Take a simple table out; the line behind it. A line without a first cell goes on with the row above."""
     end = next((row for row in range(at, len(lines)) if not lines[row].strip()), len(lines))
     borders = [row for row in range(at, end) if _BORDER.fullmatch(lines[row])]
     if len(borders) == _BORDERS and borders[-1] == end - 1:
         places = [match.start() for match in re.finditer("=+", lines[at])]
-        rows = {row: _cells(lines[row], places) for row in range(at, end) if row not in borders}
-        _join(rows, borders[1])
-        lines[at:end] = [_bar(rows[row]) if row in rows else "" for row in range(at, end)]
-        lines[borders[1]] = _rule(len(places))
+        rows: dict[int, list[str]] = {}
+        whole = at
+        for row in (row for row in range(at, end) if row not in borders):
+            cells = [lines[row][a:b].strip() for a, b in zip(places, [*places[1:], None], strict=True)]
+            if rows and (not cells[0] or row < borders[1]):
+                rows[whole] = [
+                    f"{above} {below}".strip() for above, below in zip(rows[whole], cells, strict=True)
+                ]
+            else:
+                whole, rows[row] = row, cells
+        _take(lines, (at, end), rows, tables, header=1)
     return end
 
 
-def _listed(lines: list[str], at: int, directive: re.Match[str]) -> int:
-    """Write the table of a directive anew, its title above it; the line behind it."""
+def _take(
+    lines: list[str],
+    place: tuple[int, int],
+    rows: dict[int, list[str]],
+    tables: list[tuple[int, Outline]],
+    *,
+    header: int,
+    caption: str = "",
+) -> None:
+    """Take lines out that are a table; `rows` are the cells by line."""
+    outline, (first, end) = Outline(), place
+    cells = [[Cell(with_places(cell)) for cell in row] for row in rows.values()]
+    title = outline.add(BlockKind.PARAGRAPH, caption, line=first + 1)
+    outline.table(cells, header=header, intro=title, lines=[row + 1 for row in rows])
+    tables.append((first + 1, outline))
+    lines[first:end] = [""] * (end - first)
+
+
+def _listed(lines: list[str], at: int, directive: re.Match[str], tables: list[tuple[int, Outline]]) -> int:
+    """Take the table of a directive out; the line behind it."""
     end = _end_of_block(lines, at)
     first = at + 1
     options: dict[str, tuple[int, str]] = {}
@@ -123,19 +161,8 @@ def _listed(lines: list[str], at: int, directive: re.Match[str]) -> int:
     if directive[1] == "csv" and "header" in options:
         place, said = options["header"]
         rows, header = {place: next(csv.reader([said], skipinitialspace=True), []), **rows}, 1
-    elif directive[1] == "csv" and header == 1 and rows:
-        top = next(iter(rows))
-        rows = {top - 1: rows.pop(top), **rows}  # to the blank line above, to have one for the rule
-    width = max(map(len, rows.values()), default=0)
-    if width < _LEAST_COLUMNS:
-        return end
-    lines[at:first] = [directive[2].strip(), *[""] * (first - at - 1)]
-    places = list(rows)
-    for row in range(places[0], places[-1] + 1):
-        lines[row] = _bar(rows.get(row, [""] * width))
-    lines[places[-1] + 1 : end] = [""] * (end - places[-1] - 1)
-    if 0 < header < len(places) and places[header] - 1 > places[header - 1]:
-        lines[places[header] - 1] = _rule(width)
+    if max(map(len, rows.values()), default=0) >= _LEAST_COLUMNS:
+        _take(lines, (at, end), rows, tables, header=header, caption=directive[2].strip())
     return end
 
 
@@ -170,28 +197,3 @@ def _csv_rows(lines: list[str], first: int, end: int) -> dict[int, list[str]]:
                 rows[row] = list(map(one_line, cells))
             row = first + reader.line_num
     return rows
-
-
-def _rule(width: int) -> str:
-    return "|---" * width + "|"
-
-
-def _cells(line: str, places: list[int]) -> list[str]:
-    return [line[start:end].strip() for start, end in zip(places, [*places[1:], None], strict=True)]
-
-
-def _join(rows: dict[int, list[str]], middle: int) -> None:
-    """Put lines that go on with the row above into it."""
-    whole = next(iter(rows))
-    for row, cells in rows.items():
-        if row > whole and (not cells[0] or row < middle):
-            rows[whole] = [
-                f"{above} {below}".strip() for above, below in zip(rows[whole], cells, strict=True)
-            ]
-            rows[row] = [""] * len(cells)
-        else:
-            whole = row
-
-
-def _bar(cells: list[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
