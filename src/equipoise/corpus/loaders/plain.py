@@ -5,7 +5,6 @@ What a reader of the rendered page would not see becomes spaces of the same leng
 
 import re
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from equipoise.core.metadata import told
@@ -18,9 +17,9 @@ from equipoise.corpus.loaders.marked import add_blocks
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.rst import rst_hidden, with_places, without_tables
 from equipoise.text.blocks import blocks
+from equipoise.text.outline import heading_text
 
-_TITLE_LINES = 200
-_MARKDOWN_RULES = frozenset("=-")
+_FRONT_LINES = 200
 _DRAWER = re.compile(
     r"^[ \t]*+:PROPERTIES:[ \t]*+\n(?:[ \t]*+:(?!END:)[^\n]{0,500}\n){0,30}+[ \t]*+:END:", re.MULTILINE
 )
@@ -32,7 +31,6 @@ _SAID = frozenset({"title", "caption", "date", "author"})
 _ORG_LINK = re.compile(r"\[\[[^\[\]\n]++\]\[([^\[\]\n]++)\]\]")
 _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++(?:\n(?=\S)[^+\n]++)?+)(?<=\S)\+(?!\w)")
 _ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
-_RST_RULES = frozenset("=-~^\"'#*+")
 
 
 def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -46,15 +44,13 @@ def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
     pages = [_page(path, scan.sheets, text[start:end]) for start, end in scan.whole]
     gone = [(start, end, _blank(text[start:end])) for start, end in (*scan.hidden, *scan.whole)]
     edited = _edited(text, sorted([*gone, *scan.shown]))
-    lines = edited.replace(BREAK, " ").split("\n", _TITLE_LINES)[:_TITLE_LINES]
-    front = _front_matter(lines)
-    title = one_line(front.pop("title", "")) or _markdown_heading(lines)
+    front = _front_matter(edited.split("\n", _FRONT_LINES)[:_FRONT_LINES])
     starts = with_lines(raw, text, [Block(BlockKind.PARAGRAPH, *whole) for whole in scan.whole])
     outline = Outline(hidden=sum(len(one_line(text[start:end])) for start, end in scan.hidden))
     apart = [(one.line, page) for one, page in zip(starts, pages, strict=True)]
     add_blocks(outline, edited.replace(BREAK, "\n"), with_lines(raw, edited, blocks(edited)), apart)
-    metadata = told({key: value(said) for key, said in front.items()})
-    return [replace(outline.loaded(title or path.stem), metadata=metadata)]
+    title = one_line(front.pop("title", "")) or _title(outline) or path.stem
+    return [replace(outline.loaded(title), metadata=told({key: value(said) for key, said in front.items()}))]
 
 
 def _page(path: Path, sheets: list[str], source: str) -> Outline:
@@ -103,9 +99,8 @@ def load_rst(path: Path, data: bytes) -> list[LoadedDocument]:
     spans = rst_hidden(text)
     outline = Outline(hidden=sum(len(one_line(text[start:end])) for start, end in spans))
     text = _edited(text, [(start, end, _blank(text[start:end])) for start, end in spans])
-    lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
     add_blocks(outline, text, with_lines(raw, text, blocks(text)), tables)
-    return [outline.loaded(_underlined(lines, _RST_RULES) or path.stem)]
+    return [outline.loaded(_title(outline) or path.stem)]
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
@@ -140,54 +135,9 @@ def _front_matter(lines: list[str]) -> dict[str, str]:
     return known
 
 
-def _markdown_heading(lines: list[str]) -> str:
-    outside = _outside_fences(lines)
-    for line, after in pairwise([*outside, ""]):
-        if title := _atx(line):
-            return title
-        if _underlined([line, after], _MARKDOWN_RULES):
-            return one_line(line)
-    return ""
-
-
-def _atx(line: str) -> str:
-    """The text of a heading with `#` before it, empty for another line."""
-    body = line.lstrip()
-    marks = len(body) - len(body.lstrip("#"))
-    if len(line) - len(body) > 3 or not 0 < marks <= 6 or not body[marks : marks + 1].isspace():
-        return ""
-    return one_line(body[marks:].rstrip().rstrip("#"))
-
-
-def _outside_fences(lines: list[str]) -> list[str]:
-    """`lines` without fenced code and without front matter, both replaced by empty lines."""
-    kept, fence = [], ""
-    for number, line in enumerate(lines):
-        mark = line.lstrip()[:3] if len(line) - len(line.lstrip()) <= 3 else ""
-        mark = mark if mark in {"```", "~~~"} else ""
-        if number == 0 and line.strip() == "---" and any(x.strip() == "---" for x in lines[1:]):
-            fence = "---"
-        elif fence:
-            fence = "" if mark == fence or (fence == "---" and line.strip() == "---") else fence
-        elif mark:
-            fence = mark
-        else:
-            kept.append(line)
-            continue
-        kept.append("")
-    return kept
-
-
-def _underlined(lines: list[str], rules: frozenset[str]) -> str:
-    """The first line that has a rule below it and letters in it, empty without one."""
-    for line, after in pairwise(lines):
-        if _is_rule(after, rules) and not _is_rule(line, rules) and any(c.isalnum() for c in line):
-            return one_line(line)
-    return ""
-
-
-def _is_rule(line: str, rules: frozenset[str]) -> bool:
-    """True for three or more of one of the `rules` characters, indented by three spaces at most."""
-    mark = line.strip()
-    indented = len(line) - len(line.lstrip())
-    return len(mark) >= 3 and indented <= 3 and mark[0] in rules and mark == mark[0] * len(mark)
+def _title(outline: Outline) -> str:
+    """The words of the first heading with marks, empty without one."""
+    headings = (
+        outline.text_of(row) for row, block in enumerate(outline.blocks) if block.kind is BlockKind.HEADING
+    )
+    return next((heading_text(raw) for raw in headings if raw.lstrip().startswith("#") or "\n" in raw), "")
