@@ -1,14 +1,15 @@
 """PDF: lines of a paragraph joined, words cut at line ends joined, the start of every page recorded, and its blocks."""
 
-import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped]
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Block, BlockKind
@@ -27,7 +28,7 @@ from equipoise.corpus.loaders.structure import (
     mark_items,
     without_leaders,
 )
-from equipoise.corpus.loaders.visibility import Handle, PageTooMuch
+from equipoise.corpus.loaders.visibility import PageTooMuch
 
 _HYPHENS = "-\u00ad\u2010"
 _LONGEST_WORD, _LONGEST_ADDRESS = 60, 200
@@ -37,12 +38,15 @@ _WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
 _OBJECTS, _OBJECTS_EACH = 100_000, 2  # of all pages: for any file, and for each of its bytes
 _A_PAGE = 10  # objects that a page costs
 _TIMES, _ALWAYS_FINE = 20, 2_000_000  # characters of text for a byte of the file, and for any file
-_BOOKMARKS, _BOOKMARK_DEPTH, _BOOKMARK_BYTES = 10_000, 20, 2_000
-_TITLE_BYTES = 20_000
+_BOOKMARKS, _BOOKMARK_DEPTH, _LONGEST_TITLE = 10_000, 20, 10_000
 _NO_TITLES = frozenset({"untitled", "(untitled)", "unknown", "(anonymous)", "none"})
 _WORD_PREFIX = "Microsoft Word - "
 
-_alone = Lock()  # pdfium knows no threads
+_LOCKS = frozenset({pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY})
+_LOCKED = "the PDF is encrypted; save a copy without a password"
+_BROKEN = "the PDF is broken; open it in a viewer and save it again"
+
+_alone = Lock()
 
 
 @dataclass(slots=True)
@@ -61,7 +65,7 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
     Letters of render mode 3 (the text layer of a scan) are kept and counted as `invisible`.
     """
     try:
-        with _alone, _opened(path, data) as document:
+        with opened(path, data) as document:
             extract = _extract(document, len(data))
     except PageTooMuch as error:
         reason = "its pages ask for far more work than their text is worth; print it to a new PDF"
@@ -74,30 +78,20 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
     return [LoadedDocument(text, title, starts, "", extract.hidden, extract.invisible, blocks)]
 
 
-_LOCKED = "the PDF is encrypted; save a copy without a password"
-_ERRORS = {pdfium.FPDF_ERR_PASSWORD: _LOCKED, pdfium.FPDF_ERR_SECURITY: _LOCKED}
-_BROKEN = "the PDF is broken; open it in a viewer and save it again"
-
-
 @contextmanager
-def _opened(path: Path, data: bytes) -> Iterator[Handle]:
-    """The document in a file. Raises UnreadableFile."""
-    pdfium.FPDF_InitLibrary()  # once is enough, and more does nothing
-    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
-    if not document:
-        raise UnreadableFile(str(path), _ERRORS.get(pdfium.FPDF_GetLastError(), _BROKEN))
+def opened(path: Path, data: bytes) -> Iterator[PdfDocument]:
+    """The document in a file, by itself: pdfium knows no threads. Raises UnreadableFile."""
     try:
-        if not pdfium.FPDF_GetPageCount(document):
-            raise UnreadableFile(str(path), _BROKEN)
-        yield document
-    finally:
-        pdfium.FPDF_CloseDocument(document)
+        with _alone, PdfDocument(data) as document:
+            yield document
+    except PdfiumError as error:
+        raise UnreadableFile(str(path), _LOCKED if error.err_code in _LOCKS else _BROKEN) from error
 
 
-def _extract(document: Handle, size: int) -> _Pages:
+def _extract(document: PdfDocument, size: int) -> _Pages:
     extract = _Pages(_title(document), outline=list(_outline(document)))
     objects, letters = _OBJECTS + _OBJECTS_EACH * size, _TIMES * size + _ALWAYS_FINE
-    for number in range(pdfium.FPDF_GetPageCount(document)):
+    for number in range(len(document)):
         objects -= _A_PAGE
         if objects < 0:
             raise PageTooMuch
@@ -120,19 +114,20 @@ def _extract(document: Handle, size: int) -> _Pages:
     return extract
 
 
-def _title(document: Handle) -> str:
+def _title(document: PdfDocument) -> str:
     """The title that the file says it has, without what programs put there by themselves."""
-    length = min(pdfium.FPDF_GetMetaText(document, b"Title", None, 0), _TITLE_BYTES)
-    buffer = ctypes.create_string_buffer(length)
-    pdfium.FPDF_GetMetaText(document, b"Title", buffer, length)
-    title = _words(buffer.raw)
+    title = _words(lambda: document.get_metadata_value("Title"))
     if title.startswith(_WORD_PREFIX):
         title = Path(title.removeprefix(_WORD_PREFIX)).stem
     return "" if title.lower() in _NO_TITLES else title
 
 
-def _words(utf16: bytes) -> str:
-    return one_line(clean(utf16.decode("utf-16-le", errors="replace").rstrip("\0")))
+def _words(read: Callable[[], str]) -> str:
+    """A text of the file as one line, empty for one that is no valid UTF-16."""
+    try:
+        return one_line(clean(read()[:_LONGEST_TITLE]))
+    except UnicodeDecodeError:
+        return ""
 
 
 def _first_heading(text: str, blocks: Sequence[Block]) -> str:
@@ -141,25 +136,12 @@ def _first_heading(text: str, blocks: Sequence[Block]) -> str:
     return text[blocks[0].start : blocks[0].end] if begins else ""
 
 
-def _outline(document: Handle) -> Iterator[Bookmark]:
+def _outline(document: PdfDocument) -> Iterator[Bookmark]:
     """The bookmarks, each with its children behind it."""
-    waiting = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
-    for _ in range(_BOOKMARKS):
-        if not waiting:
-            return
-        mark, level = waiting.pop()
-        if not mark:
-            continue
-        waiting.append((pdfium.FPDFBookmark_GetNextSibling(document, mark), level))
-        if level < _BOOKMARK_DEPTH:
-            waiting.append((pdfium.FPDFBookmark_GetFirstChild(document, mark), level + 1))
-        buffer = ctypes.create_string_buffer(_BOOKMARK_BYTES)
-        length = pdfium.FPDFBookmark_GetTitle(mark, buffer, _BOOKMARK_BYTES)
-        place = pdfium.FPDFBookmark_GetDest(document, mark)
-        if place and 0 < length <= _BOOKMARK_BYTES:
-            yield Bookmark(
-                _words(buffer.raw[:length]), level, pdfium.FPDFDest_GetDestPageIndex(document, place)
-            )
+    for mark in islice(document.get_toc(max_depth=_BOOKMARK_DEPTH), _BOOKMARKS):
+        if place := mark.get_dest():
+            page = place.get_index()
+            yield Bookmark(_words(mark.get_title), mark.level + 1, -1 if page is None else page)
 
 
 def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:

@@ -4,23 +4,21 @@ Read in a worker process, as everything that looks into hostile bytes (`corpus.w
 the text of a page comes with its scripts, the parts of an office file come one after the other.
 """
 
-import ctypes
 import email
 import html
 import re
 from collections.abc import Iterator
 from email.policy import compat32
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
-import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.html import decode_page
 from equipoise.corpus.loaders.loaded import decoded
 from equipoise.corpus.loaders.msg import as_mail
 from equipoise.corpus.loaders.package import Package
+from equipoise.corpus.loaders.pdf import opened
 from equipoise.corpus.whole import MOST_PIECES, WholeText
 
 _TAG = re.compile(r"<!--(?:[^-]++|-(?!->))*+(?:-->|\Z)|<[A-Za-z/!?][^<>]*+>")
@@ -36,7 +34,6 @@ _PACKED = frozenset({".docx", ".docm", ".odt", ".ods", ".pptx", ".pptm", ".xlsx"
 _MAIL = frozenset({".eml", ".mbox"})
 _PAGES = frozenset({".html", ".htm"})
 _PAGE_LETTERS = 2_000_000
-_alone = Lock()  # pdfium knows no threads
 
 
 def whole_texts(path: Path, data: bytes) -> list[WholeText]:
@@ -47,8 +44,7 @@ def whole_texts(path: Path, data: bytes) -> list[WholeText]:
     if suffix in _PAGES:
         return list(_marked_up(decode_page(path, data), has_lines=True))
     if suffix == ".pdf":
-        with _alone:
-            return list(_pages(path, data))
+        return list(_pages(path, data))
     if suffix == ".msg":
         return list(_mail(as_mail(path, data)))
     if suffix in _MAIL:
@@ -89,31 +85,17 @@ def _packed(path: Path, data: bytes) -> Iterator[WholeText]:
 
 
 def _pages(path: Path, data: bytes) -> Iterator[WholeText]:
-    pdfium.FPDF_InitLibrary()
-    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
-    if not document:
-        raise UnreadableFile(str(path), "the PDF is broken or encrypted; save it again")
-    try:
-        for number in range(min(pdfium.FPDF_GetPageCount(document), MOST_PIECES)):
-            if text := _page(document, number):
-                yield WholeText(text, page=number + 1)
-    finally:
-        pdfium.FPDF_CloseDocument(document)
-
-
-def _page(document: Any, number: int) -> str:  # noqa: ANN401
-    page = pdfium.FPDF_LoadPage(document, number)
-    letters = pdfium.FPDFText_LoadPage(page) if page else None
-    try:
-        count = min(max(pdfium.FPDFText_CountChars(letters), 0), _PAGE_LETTERS) if letters else 0
-        buffer = (ctypes.c_ushort * (2 * count + 1))()
-        written = pdfium.FPDFText_GetText(letters, 0, count, buffer) if count else 0
-        return bytes(buffer)[: 2 * max(written - 1, 0)].decode("utf-16-le", "replace").replace("\r\n", "\n")
-    finally:
-        if letters:
-            pdfium.FPDFText_ClosePage(letters)
-        if page:
-            pdfium.FPDF_ClosePage(page)
+    with opened(path, data) as document:
+        for number in range(min(len(document), MOST_PIECES)):
+            try:
+                letters = document[number].get_textpage()
+            except pdfium.PdfiumError:  # a page that cannot be read
+                continue
+            text = letters.get_text_range(
+                0, min(max(letters.count_chars(), 0), _PAGE_LETTERS), errors="replace"
+            )
+            if text:
+                yield WholeText(text.replace("\r\n", "\n"), page=number + 1)
 
 
 def _mail(data: bytes) -> Iterator[WholeText]:
