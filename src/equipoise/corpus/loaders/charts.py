@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from equipoise.corpus.loaders.grid import Cell
-from equipoise.corpus.loaders.loaded import one_line
+from equipoise.corpus.loaders.loaded import one_line, whole
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.xlsxstyles import Formats
 
@@ -55,16 +55,15 @@ def _points(node: Element | None) -> dict[int, str]:
     for level in [] if node is None else list(node.iter("lvl")) or [node]:
         code = next((each.text or "" for each in level.iter("formatCode")), "")
         inner, said, outer = said, {}, ""
-        own = {number: _value(each, code) for each in level.iter("pt") if (number := _number(each)) >= 0}
+        own = {
+            number: _value(each, code)
+            for each in level.iter("pt")
+            if (number := whole(each.get("idx"), -1)) >= 0
+        }
         for number in sorted({*inner, *own}):
             outer = own.get(number, outer)
             said[number] = f"{outer} > {inner[number]}" if number in inner else outer
     return said
-
-
-def _number(point: Element) -> int:
-    number = point.get("idx", "")
-    return int(number) if number.isdecimal() and len(number) < 8 else -1
 
 
 def _value(point: Element, code: str) -> str:

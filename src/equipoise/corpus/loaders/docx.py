@@ -13,11 +13,11 @@ from equipoise.corpus.loaders.charts import add_chart
 from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, whole
 from equipoise.corpus.loaders.numbering import Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
-from equipoise.corpus.loaders.styles import OFF, UNKNOWN_PAPER, Styles, small_number, word_style
+from equipoise.corpus.loaders.styles import OFF, UNKNOWN_PAPER, Styles, word_style
 from equipoise.corpus.loaders.xml import outermost, read_xml
 
 _MARGIN = re.compile(r"(?:header|footer)\d*+\.xml\Z")
@@ -275,7 +275,7 @@ class _Body:
         around = look(at.look, {"display": "none"}) if said.get("hidden", "0") not in OFF else at.look
         rows.begin()
         if "gridBefore" in said:
-            rows.add("", small_number(said["gridBefore"]))
+            rows.add("", whole(said["gridBefore"], 1))
         bold = True
         for tc in outermost(node, "tc", "tbl"):
             cell = _Cell()
@@ -284,7 +284,7 @@ class _Body:
                 inside = look(around, word_style(properties))
                 for part in properties:
                     merged = part.get("val") or "continue" if part.tag == "vMerge" else merged
-                    span = small_number(part.get("val", "")) if part.tag == "gridSpan" else span
+                    span = whole(part.get("val"), 1) if part.tag == "gridSpan" else span
             self.read(tc, at._replace(look=inside, cell=cell))
             text = one_line(" ".join(cell.texts))
             rows.add(text, span, merged=bool(merged), goes_on=merged == "continue")

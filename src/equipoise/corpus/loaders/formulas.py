@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
+from equipoise.corpus.loaders.loaded import whole
+
 _TOKEN = re.compile(
     r"\s*+(?:(?P<number>\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+)|(?P<name>[A-Z]++)(?=\()|(?P<cell>\$?[A-Z]{1,3}\$?\d{1,7})"
     r"(?::(?P<to>\$?[A-Z]{1,3}\$?\d{1,7}))?+|(?P<sign>[-+*/^%(),;]))"
 )
 _DEEPEST, _MOST_CELLS = 50, 100_000
+_LETTERS = 3  # of a column's name
 
 Place = tuple[int, int]
 """Row and column, from 1."""
@@ -64,12 +67,12 @@ class Formulas:
 
 
 def place_of(reference: str) -> Place:
-    """The row and the column of a reference such as AB12."""
+    """The row and the column of a reference such as AB12, 0 for what it does not have."""
     letters = reference.rstrip("0123456789")
     column = 0
-    for letter in letters:
+    for letter in letters[:_LETTERS] if letters.isascii() and letters.isupper() else "":
         column = 26 * column + ord(letter) - ord("A") + 1
-    return int(reference[len(letters) :] or 0), column
+    return whole(reference[len(letters) :]), column
 
 
 class _Reading:

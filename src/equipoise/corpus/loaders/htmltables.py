@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from equipoise.corpus.loaders.grid import Cell
+from equipoise.corpus.loaders.loaded import whole
 
 _MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
 _IN_LAYOUT = "table table, table h1, table h2, table h3, table h4, table h5, table h6"
@@ -48,10 +49,7 @@ class OpenTable:
 
 def _span(node: LexborNode, name: str, most: int) -> int:
     """How many rows or columns a cell spans; 0 rows are all that follow."""
-    given = (node.attributes.get(name) or "1").strip()
-    if not (given.isascii() and given.isdecimal()):
-        return 1
-    return min(int(given[:6]), most) or (most if name == "rowspan" else 1)
+    return min(whole(node.attributes.get(name), 1), most) or (most if name == "rowspan" else 1)
 
 
 def layout_of(tree: LexborHTMLParser) -> tuple[set[int], dict[int, bool]]:

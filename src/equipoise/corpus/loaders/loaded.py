@@ -131,6 +131,22 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+LOWEST = -999_999_999
+"""Of what `whole` reads."""
+
+
+def whole(text: str | None, otherwise: int = 0, least: int = 0) -> int:
+    """A whole number of at most nine digits that is not below `least`, as an attribute of a file says it; else another.
+
+    >>> whole("12"), whole("-3"), whole("-3", least=-9), whole("x", 1), whole(None)
+    (12, 0, -3, 1, 0)
+    """
+    bare = (text or "").strip()
+    digits = bare.removeprefix("-")
+    number = int(bare) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else least - 1
+    return number if number >= least else otherwise
+
+
 def comment(text: str, author: str = "", place: str = "") -> str:
     """A comment, who wrote it, and on what it was written; empty for one without words.
 

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborNode
 
 from equipoise.corpus.loaders.hidden import Style
+from equipoise.corpus.loaders.loaded import LOWEST, whole
 
 OUTLINE = " outline"
 _LEVELS = 10
@@ -49,14 +50,14 @@ class Numbering:
     def read(self, root: Element) -> None:
         """Take the lists of numbering.xml."""
         for node in root.iterfind("abstractNum"):
-            levels = {_small(each.get("ilvl", "")): _level(each) for each in node.iterfind("lvl")}
+            levels = {whole(each.get("ilvl")): _level(each) for each in node.iterfind("lvl")}
             self._lists[node.get("abstractNumId", "")] = levels
         for node in root.iterfind("num"):
             name = node.get("numId", "")
             self._numbered[name] = next((each.get("val", "") for each in node.iterfind("abstractNumId")), "")
             for each in node.iterfind("lvlOverride"):
                 for start in each.iterfind("startOverride"):
-                    self._begun[name, _small(each.get("ilvl", ""))] = _small(start.get("val", ""))
+                    self._begun[name, whole(each.get("ilvl"))] = whole(start.get("val"))
 
     def read_odf(self, root: Element) -> None:
         """Take the lists of a part of an OpenDocument file, and how its headings are numbered, which is list `OUTLINE`
@@ -64,7 +65,7 @@ class Numbering:
         for node in root.iter():
             if node.tag in {"list-style", "outline-style"}:
                 name = OUTLINE if node.tag == "outline-style" else node.get("name", "")
-                self._lists[name] = {_small(each.get("level", "")) - 1: _odf_level(each) for each in node}
+                self._lists[name] = {whole(each.get("level")) - 1: _odf_level(each) for each in node}
                 self._numbered[name] = name
 
     def begin(self, name: str, depth: int = -1, start: str = "") -> None:
@@ -72,11 +73,11 @@ class Numbering:
         if depth < 0:
             self._counts.pop(name, None)
         elif start:
-            self._begun[name, depth] = _small(start)
+            self._begun[name, depth] = whole(start)
 
     def label(self, name: str, depth: str) -> str:
         """What stands before the next paragraph of a list at a depth; empty for a bullet or an unknown list."""
-        holder, level = self._numbered.get(name, ""), _small(depth)
+        holder, level = self._numbered.get(name, ""), whole(depth)
         levels = self._lists.get(holder, {})
         if level not in levels:
             return ""
@@ -104,20 +105,15 @@ def _label(levels: dict[int, _Level], counts: dict[int, int], level: int) -> str
 
 def _level(node: Element) -> _Level:
     said = {each.tag: each.get("val", "") for each in node}
-    return _Level(said.get("numFmt", "decimal"), said.get("lvlText", ""), _small(said.get("start", "1")))
+    return _Level(said.get("numFmt", "decimal"), said.get("lvlText", ""), whole(said.get("start"), 1))
 
 
 def _odf_level(node: Element) -> _Level:
-    level, kind = _small(node.get("level", "")), node.get("num-format", "")
-    shown = range(max(1, level - _small(node.get("display-levels", "1")) + 1), level + 1)
+    level, kind = min(whole(node.get("level")), _LEVELS), node.get("num-format", "")
+    shown = range(max(1, level - whole(node.get("display-levels"), 1) + 1), level + 1)
     text = ".".join(f"%{each}" for each in shown)
     text = f"{node.get('num-prefix', '')}{text}{node.get('num-suffix', '')}"
-    return _Level(kind or "none", text, _small(node.get("start-value", "1")))
-
-
-def _small(text: str) -> int:
-    """A number of at most six digits, else 0."""
-    return int(text) if text.isdecimal() and len(text) < 7 else 0
+    return _Level(kind or "none", text, whole(node.get("start-value"), 1))
 
 
 def _letters(number: int) -> str:
@@ -156,12 +152,5 @@ def html_list(node: LexborNode, style: Style) -> tuple[str, int, int]:
     named = style.get("list-style-type") or style.get("list-style") or ""
     kind = next((kind for name, kind in _COUNTERS if name in named), said.get("type") or "1")
     if "reversed" not in said:
-        return kind, whole(said.get("start"), 1), 1
-    return kind, whole(said.get("start"), sum(child.tag == "li" for child in node.iter())), -1
-
-
-def whole(text: str | None, otherwise: int) -> int:
-    """A whole number of at most six digits."""
-    bare = (text or "").strip()
-    digits = bare.removeprefix("-")
-    return int(bare) if digits.isascii() and digits.isdecimal() and len(digits) < 7 else otherwise
+        return kind, whole(said.get("start"), 1, LOWEST), 1
+    return kind, whole(said.get("start"), sum(child.tag == "li" for child in node.iter()), LOWEST), -1

@@ -11,7 +11,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, whole
 from equipoise.corpus.loaders.numbering import OUTLINE, Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
@@ -21,7 +21,7 @@ from equipoise.corpus.loaders.xml import outermost, read_xml
 _SPACES = re.compile(r"[ \t\r\n]++")
 _MOST_SPACES = 100
 _MOST_REPEATED = 20  # empty cells that one stands for
-_MOST_HIDDEN_COLUMNS = 20_000
+_MOST, _MOST_HIDDEN_COLUMNS = 999, 20_000  # that a number in the file may say
 _NOT_READ_NAMES = (
     "annotation-end desc note-citation ruby-text script title tracked-changes forms meta-field-data"
 )
@@ -287,6 +287,4 @@ def _hidden_columns(table: Element) -> set[int]:
 
 
 def _number(node: Element, name: str) -> int:
-    """A number of at most three digits, else 1."""
-    text = node.get(name, "1")
-    return max(1, int(text)) if text.isdecimal() and len(text) < 4 else 1
+    return min(whole(node.get(name), 1, 1), _MOST)

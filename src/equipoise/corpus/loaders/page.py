@@ -11,8 +11,8 @@ from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.grid import is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.htmltables import OpenTable
-from equipoise.corpus.loaders.loaded import one_line, placed
-from equipoise.corpus.loaders.numbering import html_list, numeral, whole
+from equipoise.corpus.loaders.loaded import LOWEST, one_line, placed, whole
+from equipoise.corpus.loaders.numbering import html_list, numeral
 from equipoise.corpus.loaders.outline import Outline
 
 _LEFT_OUT_TAGS = """
@@ -69,7 +69,7 @@ class _List:
         """What stands before an item, which counts."""
         if node.tag != "li" or not self.kind:
             return "- " if node.tag == "li" else ""
-        number = whole(node.attributes.get("value"), self.next)
+        number = whole(node.attributes.get("value"), self.next, LOWEST)
         self.next = number + self.step
         return f"{numeral(self.kind, number)}. "
 

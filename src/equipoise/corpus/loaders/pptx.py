@@ -12,7 +12,7 @@ from equipoise.corpus.loaders.charts import add_chart
 from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
+from equipoise.corpus.loaders.loaded import LOWEST, LoadedDocument, comment, one_line, whole
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xml import is_on, outermost, read_xml
@@ -206,5 +206,4 @@ def _style(properties: Element) -> dict[str, str]:
 
 
 def _whole(node: Element, name: str) -> int:
-    text = node.get(name, "")
-    return int(text) if text.removeprefix("-").isdecimal() and len(text) < 12 else 0
+    return whole(node.get(name), 0, LOWEST)

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.hidden import Style
+from equipoise.corpus.loaders.loaded import whole
 
 OFF = frozenset({"0", "false", "off", "none"})
 """How a switch of Word is said to be off."""
@@ -83,12 +84,12 @@ class Styles:
         said = {**look, **own}
         if known := next(filter(None, map(_by_name, names)), None):
             return known
-        outline = small_number(said.get("outlineLvl", "9"))
+        outline = whole(said.get("outlineLvl"), _BODY_TEXT)
         if outline < _BODY_TEXT:
             return BlockKind.HEADING, outline + 1
         listed = next((match for name in names if (match := _LIST.match(name))), None)
         if said.get("numId", "0" if listed is None else "") != "0":
-            depth = small_number(said.get("ilvl", "0")) + 1
+            depth = whole(said.get("ilvl")) + 1
             return BlockKind.ITEM, max(depth, int(listed[1] or 1) if listed else 1)
         return BlockKind.PARAGRAPH, 0
 
@@ -174,8 +175,3 @@ def _odf_look(node: Element) -> dict[str, str]:
     if node.get("fill", "none") != "none":
         look |= UNKNOWN_PAPER
     return look
-
-
-def small_number(text: str) -> int:
-    """A number of at most nine digits, else 1."""
-    return int(text) if text.isdecimal() and len(text) < 10 else 1

@@ -12,10 +12,10 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.formulas import Formulas, Place
+from equipoise.corpus.loaders.formulas import Formulas, Place, place_of
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, whole
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
@@ -28,7 +28,6 @@ _SPARSE_TIMES, _SPARSE_FINE = (
 _MOST_MERGED = 100_000
 _SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
 _NOT_COMPUTED = "(a formula whose value is not stored)"
-_LETTERS = 3  # of a column's name
 _MOST_NUMBERS = 1_000_000  # that formulas may need
 _MOST_HIDDEN_COLUMNS = 20_000
 
@@ -81,7 +80,7 @@ def _add_comments(root: Element, outline: Outline, threads: Element) -> None:
     copied = {f"tc={node.get('id', '')}" for node in threads.iter("threadedComment")}
     authors = [one_line(node.text or "") for node in root.iter("author")]
     for node in root.iter("comment"):
-        number = _small(node.get("authorId", ""))
+        number = whole(node.get("authorId"))
         author = authors[number] if number < len(authors) else ""
         text = (
             one_line("".join(part.text or "" for part in node.iter("t"))).removeprefix(f"{author}:").strip()
@@ -123,14 +122,14 @@ class _Sheet:
 
     def row(self, node: Element) -> None:
         """Take a row."""
-        self._place = _small(node.get("r", "")) or self._place + 1
+        self._place = whole(node.get("r")) or self._place + 1
         if hidden := is_on(node, "hidden"):
             self._hidden_rows.add(self._place)
         column = 0
         for cell in node.iter("c"):
-            column = _column(cell.get("r", "")) or column + 1
+            column = place_of(cell.get("r", ""))[1] or column + 1
             if value := self._value(cell):
-                style = _small(cell.get("s", "0"))
+                style = whole(cell.get("s"))
                 self._compute(cell, (self._place, column), style)
                 if style not in self._styles:
                     self._styles[style] = look(Look(), self.formats.look(style)).shows
@@ -156,7 +155,7 @@ class _Sheet:
             number = int(value) if value.isdecimal() and len(value) < 10 else -1
             value = self.shared[number] if 0 <= number < len(self.shared) else ""
         elif kind in {"n", ""}:
-            value = self.formats.shown(value, _small(cell.get("s", "0")))
+            value = self.formats.shown(value, whole(cell.get("s")))
         elif kind == "b":
             value = {"1": "TRUE", "0": "FALSE"}.get(value, value)
         value = one_line(value) or (_NOT_COMPUTED if cell.find("f") is not None else "")
@@ -175,7 +174,7 @@ class _Sheet:
         self._hide(root)
         for node in [*root.iter("mergeCell")][:_MOST_MERGED]:
             begin, _, end = node.get("ref", "").partition(":")
-            self._merged[_row_of(begin), _column(begin)] = _row_of(end), _column(end)
+            self._merged[place_of(begin)] = place_of(end)
         if self._rows:
             self.outline.add(BlockKind.HEADING, self.name, level=1)
         region: list[int] = []
@@ -192,8 +191,8 @@ class _Sheet:
         hidden: set[int] = set()
         for node in root.iter("col"):
             if is_on(node, "hidden") and len(hidden) < _MOST_HIDDEN_COLUMNS:
-                last = min(_small(node.get("max", "")), _MOST_HIDDEN_COLUMNS)
-                hidden.update(range(_small(node.get("min", "")), last + 1))
+                last = min(whole(node.get("max")), _MOST_HIDDEN_COLUMNS)
+                hidden.update(range(whole(node.get("min")), last + 1))
         for place, row in [*self._rows.items()] if hidden else ():
             self.outline.hidden += sum(len(row.pop(column)) for column in hidden & row.keys())
             if not row:
@@ -224,22 +223,3 @@ class _Sheet:
                     deep = bisect_right(region, bottom) - number
                     rows[-1].append(Cell(self._rows[place].get(column, ""), max(deep, 1), len(spanned)))
         return rows
-
-
-def _row_of(reference: str) -> int:
-    """The row in a reference such as AB12; 0 where there is none."""
-    return _small(reference.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-
-
-def _column(reference: str) -> int:
-    """The number of the column in a reference such as AB12, from 1; 0 where there is none."""
-    number = 0
-    for letter in reference[:_LETTERS]:
-        if not ("A" <= letter <= "Z"):
-            break
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number
-
-
-def _small(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else 0

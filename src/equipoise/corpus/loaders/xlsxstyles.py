@@ -7,6 +7,7 @@ from functools import lru_cache
 from xml.etree.ElementTree import Element
 
 from equipoise.corpus.loaders.hidden import Style
+from equipoise.corpus.loaders.loaded import whole
 
 _DATES = frozenset({14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58})
 _TIMES = frozenset({18, 19, 20, 21, 32, 33, 45, 47})
@@ -31,12 +32,12 @@ class Formats:
     def __init__(self, root: Element, *, since_1904: bool = False) -> None:
         self._first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)
         self._own = {
-            _number(node, "numFmtId"): node.get("formatCode", "")[:_LONGEST] for node in root.iter("numFmt")
+            whole(node.get("numFmtId")): node.get("formatCode", "")[:_LONGEST] for node in root.iter("numFmt")
         }
         self._fonts = [_font(node) for node in root.iterfind("fonts/font")]
         self._fills = [_fill(node) for node in root.iterfind("fills/fill")]
         ids = ("numFmtId", "fontId", "fillId")
-        self._cells = [tuple(_number(node, name) for name in ids) for node in root.iterfind("cellXfs/xf")]
+        self._cells = [tuple(whole(node.get(name)) for name in ids) for node in root.iterfind("cellXfs/xf")]
 
     def look(self, style: int) -> Style:
         """What cells of a style look like, as CSS properties."""
@@ -191,8 +192,3 @@ def _color(node: Element) -> str:
     """A colour as CSS; one of the theme cannot be known."""
     code = node.get("rgb", "")
     return f"#{code[-6:].lower()}" if len(code) in {6, 8} else "canvastext"
-
-
-def _number(node: Element, name: str) -> int:
-    text = node.get(name, "0")
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
