@@ -232,15 +232,10 @@ class _Body:
             at.cell.bold &= paragraph.is_bold
         elif paragraph.is_contents:
             self.outline.add(BlockKind.ASIDE, text.strip())
-        elif kind is BlockKind.CODE:
-            self.outline.code(text.rstrip(), paragraph.notes)
         else:
             title = one_line(text).removeprefix(label).strip()
             self.heading = self.heading or (title if kind is BlockKind.HEADING else "")
-            add_item = kind is BlockKind.ITEM
-            text = text.strip()
-            row = self.outline.item(text, level) if add_item else self.outline.add(kind, text, level=level)
-            self.outline.notes(row, paragraph.notes)
+            self.outline.put(kind, text, level, paragraph.notes)
 
     def _table(self, node: Element, at: _Around) -> None:
         intro = -1 if at.cell is not None else self.outline.announcement()

@@ -194,13 +194,9 @@ class _Page:
                 self.outline.code(line)
             return
         text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()
-        if term:
-            between = " " if term in _MARKS else ": " if text else ""
-            self.outline.item(f"{term}{between}{text}", self._depth + 1)
-        elif text and self._in_item:
-            self.outline.more_of_item(text)
-        else:
-            self.outline.add(BlockKind.PARAGRAPH, text)
+        between = " " if term in _MARKS else ": " if term and text else ""
+        kind = BlockKind.ITEM if term or self._in_item else BlockKind.PARAGRAPH
+        self.outline.put(kind, f"{term}{between}{text}", self._depth + 1, more=not term)
 
 
 def _words(rest: str) -> list[str]:

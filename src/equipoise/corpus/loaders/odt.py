@@ -184,33 +184,21 @@ class _Body:
         kind, level = self.styles.kind(node.get("style-name", ""), {})
         if node.tag == "h":
             kind, level = BlockKind.HEADING, _number(node, "outline-level")
-        if kind is BlockKind.CODE and not at.depth and not at.in_index:
-            notes, self._notes = self._notes, []
-            self.outline.code(text.rstrip(), notes)
-            return
-        self._add(kind, level, text.strip(), at)
-        self._new_item = False
-        self._add_notes()
-
-    def _add(self, kind: BlockKind, level: int, text: str, at: _Around) -> None:
         if at.in_index:
-            self.outline.add(BlockKind.ASIDE, text)
+            kind = BlockKind.ASIDE
         elif kind is BlockKind.HEADING:
             self.heading = self.heading or one_line(text)
-            self.outline.add(kind, text, level=level)
-        elif at.depth and self._new_item:
-            self.outline.item(text, at.depth)
         elif at.depth:
-            self.outline.more_of_item(text)
-        else:
-            self.outline.add(BlockKind.PARAGRAPH, text)
+            kind, level = BlockKind.ITEM, at.depth
+        elif kind is not BlockKind.CODE:
+            kind = BlockKind.PARAGRAPH
+        self.outline.put(kind, text, level, self._taken(), more=not self._new_item)
+        self._new_item = False
 
-    def _add_notes(self) -> None:
-        """Append the notes of the last block; those of a table belong to no row of it."""
+    def _taken(self) -> list[str]:
+        """The notes of what has been read."""
         notes, self._notes = self._notes, []
-        row = len(self.outline.blocks) - 1
-        is_row = row >= 0 and self.outline.blocks[row].kind is BlockKind.ROW
-        self.outline.notes(-1 if is_row else row, notes)
+        return notes
 
     def _table(self, node: Element, at: _Around) -> None:
         """A table, or a sheet, whose tables are parted by empty rows."""
@@ -271,7 +259,7 @@ class _Body:
         self.outline.table(
             rows, header=header, intro=intro, kind=BlockKind.ASIDE if at.in_index else BlockKind.ROW
         )
-        self._add_notes()
+        self.outline.notes(-1, self._taken())
         return name
 
 

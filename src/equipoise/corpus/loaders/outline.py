@@ -60,6 +60,27 @@ class Outline:
         self.blocks.append(Block(kind, start, self._length, level, intro, line))
         return len(self.blocks) - 1
 
+    def put(
+        self,
+        kind: BlockKind,
+        text: str,
+        level: int = 0,
+        notes: Iterable[str] = (),
+        *,
+        more: bool = False,
+        line: int = 0,
+    ) -> None:
+        """Append a block and its notes: a line of code, an item, or `more` of the item before it, or any other."""
+        if kind is BlockKind.CODE:
+            self.code(text.rstrip(), notes)
+            return
+        text = text.strip()
+        if kind is BlockKind.ITEM:
+            row = self.more_of_item(text) if more else self.item(text, level)
+        else:
+            row = self.add(kind, text, level=level * (kind is BlockKind.HEADING), line=line)
+        self.notes(row, notes)
+
     def item(self, text: str, level: int) -> int:
         """Append an item of a list that is known by its depth only, read with the item or paragraph above it."""
         self._end_code()

@@ -294,20 +294,21 @@ class _Reading:
             return
         self._end_table()
         outline = min(self._state.outline, self._levels.get(self._state.style, _BODY_TEXT + 1) - 1)
+        kind, level = BlockKind.PARAGRAPH, self._state.level
         if 0 <= outline < _BODY_TEXT:
             self.heading = self.heading or one_line(text)
-            row = self.outline.add(BlockKind.HEADING, text, level=outline + 1)
-        elif self._state.level > 0:
-            row = self.outline.item(text, self._state.level)
+            kind, level = BlockKind.HEADING, outline + 1
+        elif level > 0:
+            kind = BlockKind.ITEM
         elif _BULLET.match(text):
-            row = self.outline.item(text.replace("\t", " ", 1), max(1, self._state.indent // _INDENT))
-        else:
-            row = self.outline.add(BlockKind.PARAGRAPH, text)
-        self._say_notes(row)
+            text = text.replace("\t", " ", 1)
+            kind, level = BlockKind.ITEM, max(1, self._state.indent // _INDENT)
+        self.outline.put(kind, text, level, self._taken())
 
-    def _say_notes(self, row: int) -> None:
+    def _taken(self) -> list[str]:
+        """The notes of what has been read."""
         notes, self._notes = self._notes, []
-        self.outline.notes(row, notes)
+        return notes
 
     def _define(self, word: str, number: int) -> None:
         """Where the cells of a row end, and which are merged."""
@@ -338,7 +339,7 @@ class _Reading:
     def _end_table(self) -> None:
         if self._rows:
             self.outline.table(_spanning(self._rows), header=self._header, intro=self.outline.announcement())
-            self._say_notes(-1)
+            self.outline.notes(-1, self._taken())
         self._rows, self._header = [], False
 
 

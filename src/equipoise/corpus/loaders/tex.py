@@ -328,7 +328,7 @@ class _Page:
             header = len(self._header) or min(inner, default=0)
             rows, self._rows = self._header + rows, None
             self.outline.table(rows, header=header, intro=self.outline.announcement())
-            self._say_notes(-1)
+            self.outline.notes(-1, self._taken())
         elif begins:
             self.source.option()
 
@@ -347,16 +347,14 @@ class _Page:
             filter(None, map(one_line, "".join(self._running).replace("\n\n", "\0").split("\0")))
         )
         line, self._line, self._running = self._line, 0, []
-        if text and self._lists and self._begun:
-            row = self.outline.item(f"- {text}", self._lists)
-        elif text and self._lists:
-            row = self.outline.more_of_item(text)
-        elif text:
-            row = self.outline.add(BlockKind.PARAGRAPH, text, line=line + self.first)
         if text:
+            kind = BlockKind.ITEM if self._lists else BlockKind.PARAGRAPH
+            text = f"- {text}" if self._lists and self._begun else text
+            line += self.first
+            self.outline.put(kind, text, self._lists, self._taken(), more=not self._begun, line=line)
             self._begun = False
-            self._say_notes(row)
 
-    def _say_notes(self, row: int) -> None:
+    def _taken(self) -> list[str]:
+        """The notes of what has been read."""
         notes, self._notes = self._notes, []
-        self.outline.notes(row, notes)
+        return notes
