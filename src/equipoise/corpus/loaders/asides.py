@@ -4,25 +4,23 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from equipoise.corpus.loaders.loaded import words
+
 _ROOTS = frozenset({"article", "body", "html", "main"})
 ASIDE_TAGS = {"footer": 2, "nav": 2, "aside": 1}
 _ASIDE_ROLES = frozenset({"contentinfo", "directory", "doc-toc", "menu", "menubar", "navigation", "search"})
-_ASIDE_NAME_WORDS = """
+_ASIDE_NAMES = words("""
     breadcrumb breadcrumbs footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
     site-footer skip-link sphinxsidebar table-of-contents table_of_contents tableofcontents toc toctree-wrapper
     tocwrapper
-"""
-_ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
+""")
 _FOOTER_NAMES = frozenset({"footer", "page-footer", "site-footer"})
-_NOTE_NAMES = frozenset(
-    {"admonition", "callout", "footnote", "footnotes", "info", "note", "sidebar-note", "tip", "warning"}
-)
+_NOTE_NAMES = words("admonition callout footnote footnotes info note sidebar-note tip warning")
 _CONSENT = re.compile(r"(?:\b|_)(?:cookies?|consent|gdpr)(?:\b|_)", re.IGNORECASE)
 """In classes and ids of what asks for leave to follow a reader."""
-_PANEL_NAME_WORDS = """
+_PANEL_NAMES = words("""
     accordion-body accordion-collapse accordion-content accordion-panel tab-pane tab-panel tabpanel tabs-panel
-"""
-_PANEL_NAMES = frozenset(_PANEL_NAME_WORDS.split())
+""")
 
 
 def is_panel(attributes: Mapping[str, str | None]) -> bool:

@@ -4,15 +4,15 @@ from functools import lru_cache
 
 from tinycss2 import color4
 
+from equipoise.corpus.loaders.loaded import words
+
 Color = tuple[int, int, int]
 
 CLEAR = "transparent"
 """A colour that paints nothing."""
 
-_OTHER_TEXT = "inherit initial unset revert canvas canvastext linktext graytext"
-_OTHER = frozenset(_OTHER_TEXT.split())
-_FUNCTIONS_TEXT = "rgb rgba hsl hsla hwb lab lch oklab oklch"
-_FUNCTIONS = frozenset(_FUNCTIONS_TEXT.split())  # that tinycss2 reads
+_OTHER = words("inherit initial unset revert canvas canvastext linktext graytext")
+_FUNCTIONS = words("rgb rgba hsl hsla hwb lab lch oklab oklch")  # that tinycss2 reads
 _NEAR = 12
 _LONGEST = 100  # characters of a colour; longer is none
 

@@ -11,6 +11,7 @@ import tinycss2
 
 from equipoise.corpus.loaders.colors import color
 from equipoise.corpus.loaders.lengths import length
+from equipoise.corpus.loaders.loaded import words
 
 Declarations = dict[str, tuple[bool, str]]
 """Property -> (important, value), both in lower case."""
@@ -32,28 +33,22 @@ _WORDS = {
     "table-column-group inline-table list-item run-in ruby inherit initial unset revert revert-layer -webkit-box "
     "-ms-flexbox -webkit-flex -webkit-inline-box",
 }
-_KEYWORDS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
+_KEYWORDS = {name: words(text) for name, text in _WORDS.items()}
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_LENGTHS = _words(
-    "left top right bottom width height max-width max-height margin-left margin-top text-indent"
-)
-_SIZES = _words(
+_LENGTHS = words("left top right bottom width height max-width max-height margin-left margin-top text-indent")
+_SIZES = words(
     "xx-small x-small small medium large x-large xx-large xxx-large smaller larger initial inherit"
 )
-_COLORS = _words("color background-color -webkit-text-fill-color")
-_FREE = _words(
+_COLORS = words("color background-color -webkit-text-fill-color")
+_FREE = words(
     "background background-image background-clip -webkit-background-clip clip clip-path filter font inset list-style "
     "list-style-type margin overflow overflow-x overflow-y scale text-decoration text-decoration-line transform "
     "translate zoom"
 )
 _PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | {"font-size", "opacity"}
-_GROUPS = _words("layer container scope")
-_ANY_OF = _words("is matches -webkit-any -moz-any")  # the last three are older names of the first
+_GROUPS = words("layer container scope")
+_ANY_OF = words("is matches -webkit-any -moz-any")  # the last three are older names of the first
 
 
 class CssRule(NamedTuple):

@@ -17,7 +17,7 @@ from equipoise.core.types import BlockKind
 from equipoise.corpus import loaders
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import read_page
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, words
 from equipoise.corpus.loaders.outline import Outline
 
 _HEADERS = ("From", "To", "Cc", "Date")
@@ -37,7 +37,7 @@ _CONTENT = re.compile(
     rb"(?:\A|(?<=[\r\n]))content-[a-z-]{1,30}:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+", re.IGNORECASE
 )
 _QUOTED = re.compile(r">[> ]*+")
-_ON = frozenset("On Am Le El Il Op Den".split())  # noqa: SIM905
+_ON = words("On Am Le El Il Op Den")
 _VERBS = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev")
 _FORWARDED = ("original message", "forwarded message", "ursprüngliche nachricht", "message d'origine")
 _LONGEST_LINE = 250  # characters that say who wrote what follows

@@ -9,14 +9,13 @@ from xml.etree.ElementTree import Element
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.html import Linked, decode_page, read_page
-from equipoise.corpus.loaders.loaded import LoadedDocument
+from equipoise.corpus.loaders.loaded import LoadedDocument, words
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package, resolved
 from equipoise.corpus.loaders.xml import read_xml
 
 _TAG = re.compile(r"<([a-zA-Z][^<>\s/]*+)([^<>]*+)>")
-_VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
-_VOID = frozenset(_VOID_TAGS.split())
+_VOID = words("area base br col embed hr img input link meta param source track wbr")
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 _MOST_TIMES, _ALWAYS_FINE = 2, 100_000  # characters of style sheets read for one byte, and for any book
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from equipoise.corpus.loaders.loaded import placed
+from equipoise.corpus.loaders.loaded import placed, words
 
 _WHOLE = re.compile(r"[√∛∜]?+[^\W\d]\w*+|\d++(?:[.,]\d++)?+|\([^()]*+\)|.|")
-_MARKS = frozenset("* † ‡ § ′ ″ ' '' ° ∘ th st nd rd".split())  # noqa: SIM905  behind a word, without a mark of their own
+_MARKS = words("* † ‡ § ′ ″ ' '' ° ∘ th st nd rd")  # behind a word, without a mark of their own
 _DELETED = frozenset({"del", "moveFrom"})
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
 _APART = frozenset({"f", "rad", "func"})

@@ -33,6 +33,11 @@ class LoadedDocument:
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
 
 
+def words(text: str) -> frozenset[str]:
+    """The names in a list of them."""
+    return frozenset(text.split())
+
+
 SUPERSCRIPT = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻")
 _RAISED = re.compile(r"[+\-−–]?+\d[\d.,]*+|[a-zA-Z]")
 _ORDINALS = frozenset("aeo")  # of languages that write 2e or 2o

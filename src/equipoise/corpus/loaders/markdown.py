@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import clean, one_line, placed
+from equipoise.corpus.loaders.loaded import clean, one_line, placed, words
 
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]")
@@ -31,15 +31,14 @@ _WHOLE = frozenset({"dl", "ol", "pre", "table", "ul"})
 """Elements that are read by themselves, unless there is Markdown in them."""
 _MARKED = re.compile(r"\n[ \t]*+\n[ \t]*+(?:#{1,6}\s|[-*+]\s|\d{1,9}+[.)]\s|\||>)|\n[ \t]*+(?:`{3}|~{3})")
 _MOST_IN_VAIN = 50  # elements that are looked at and are none to be read by themselves
-_RUNNING_TAGS = """
+_RUNNING = words("""
     a abbr b bdi bdo big cite del dfn em font i img ins kbd mark q s samp small span strike strong sub sup time tt u var
     wbr
-"""
-_BLOCK_TAGS = """
+""")
+_BLOCKS = words("""
     blockquote br center dd details div dl dt figcaption figure footer header hr li main ol p picture section source
     summary table tbody td tfoot th thead tr ul
-"""
-_RUNNING, _BLOCKS = frozenset(_RUNNING_TAGS.split()), frozenset(_BLOCK_TAGS.split())
+""")
 _ALT_WORDS = 3  # of a picture's text that says more than what it is called
 BREAK = "\0"
 """Stands for a line that `<br>` ends; no text has it."""

@@ -11,7 +11,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, whole
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, whole, words
 from equipoise.corpus.loaders.numbering import OUTLINE, Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
@@ -22,14 +22,12 @@ _SPACES = re.compile(r"[ \t\r\n]++")
 _MOST_SPACES = 100
 _MOST_REPEATED = 20  # empty cells that one stands for
 _MOST, _MOST_HIDDEN_COLUMNS = 999, 20_000  # that a number in the file may say
-_NOT_READ_NAMES = (
+_NOT_READ = words(
     "annotation-end desc note-citation ruby-text script title tracked-changes forms meta-field-data"
 )
-_NOT_READ = frozenset(_NOT_READ_NAMES.split())
-_INDEX_NAMES = """
+_INDEXES = words("""
     alphabetical-index bibliography illustration-index object-index table-index table-of-content user-index
-"""
-_INDEXES = frozenset(_INDEX_NAMES.split())
+""")
 _HIDDEN = (("display", "none"), ("visibility", "collapse"), ("is-hidden", "true"))
 _MARKS = {"tab": "\t", "line-break": "\n"}
 

@@ -11,20 +11,18 @@ from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.grid import is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.htmltables import OpenTable
-from equipoise.corpus.loaders.loaded import LOWEST, one_line, placed, whole
+from equipoise.corpus.loaders.loaded import LOWEST, one_line, placed, whole, words
 from equipoise.corpus.loaders.numbering import html_list, numeral
 from equipoise.corpus.loaders.outline import Outline
 
-_LEFT_OUT_TAGS = """
+_LEFT_OUT = words("""
     audio button canvas datalist head iframe input math object script select style svg template textarea title video
-"""
-_LEFT_OUT = frozenset(_LEFT_OUT_TAGS.split())
-_BLOCK_TAGS = """
+""")
+_BLOCKS = words("""
     address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption
     figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol p pre section summary table
     tbody td tfoot th thead tr ul
-"""
-_BLOCKS = frozenset(_BLOCK_TAGS.split())
+""")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS = frozenset({"dl", "menu", "ol", "ul"})
 _ITEMS = frozenset({"dd", "dt", "li"})

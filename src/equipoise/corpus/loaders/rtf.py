@@ -16,21 +16,20 @@ from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.colors import near
 from equipoise.corpus.loaders.grid import Cell, Rows
 from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
-from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, words
 from equipoise.corpus.loaders.outline import Outline, Runs
 
 _TOKEN = re.compile(
     r"\\([a-zA-Z]{1,32})(-?+\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z'])|([{}])|([^\\{}\r\n]++)|[\r\n]++|.",
     re.DOTALL,
 )
-_SKIPPED_WORDS = """
+_SKIPPED = words("""
     atnid bkmkend bkmkstart blipuid colorschememapping colortbl datafield datastore
     themedata falt fldinst filetbl fonttbl footer footerf footerl footerr generator header headerf
     headerl headerr info latentstyles listoverridetable listtable listtext mmathPr nonshppict objdata panose pgdsctbl
     pict pntext pntxta pntxtb private revtbl rsidtbl shpinst sp stylesheet tc template userprops wgrffmtfilter
     xe xmlnstbl
-"""
-_SKIPPED = frozenset(_SKIPPED_WORDS.split())
+""")
 _KEPT_STARRED = frozenset({"shptxt", "shppict", "annotation", "atnauthor"})
 _NOTES = frozenset({"footnote", "annotation", "atnauthor"})
 
@@ -58,7 +57,7 @@ _CHANGES: dict[str, tuple[str, Callable[[int | None], object]]] = {
 }
 """By control word, what it says of the text and paragraphs from here on: a field of the state, and its value by the
 number behind the word."""
-_DEEDS = frozenset("par sect page cell nestcell row nestrow u ansicpg trhdr plain pard ls".split())  # noqa: SIM905
+_DEEDS = words("par sect page cell nestcell row nestrow u ansicpg trhdr plain pard ls")
 _DEFINES = frozenset({"trowd", "cellx", "clmrg", "clvmgf", "clvmrg"})
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _BULLET = re.compile(r"(?:[•◦▪‣●○■–\-*]|\(?\d{1,3}[.)])\t\s*+")

@@ -13,7 +13,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.equations import joined, lowered, over, raised, root
 from equipoise.corpus.loaders.grid import Cell
-from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line, words
 from equipoise.corpus.loaders.outline import Outline, Runs
 
 _TOKEN = re.compile(
@@ -60,9 +60,7 @@ _SIGNS = {
     "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac", "nicefrac", "sfrac"})
-_FUNCTIONS = frozenset(
-    {"sin", "cos", "tan", "log", "ln", "exp", "min", "max", "lim", "sup", "inf", "det", "gcd"}
-)
+_FUNCTIONS = words("sin cos tan log ln exp min max lim sup inf det gcd")
 _ACCENTS = {
     '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c",
     "H": "\u030b", "r": "\u030a", "=": "\u0304", "u": "\u0306", "k": "\u0328",

@@ -12,14 +12,14 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from equipoise.corpus.loaders.loaded import one_line
+from equipoise.corpus.loaders.loaded import one_line, words
 
 _TYPES = frozenset({"Answer", "Comment", "DiscussionForumPosting", "Review", "UserReview", "UserComments"})
 """Types of schema.org that readers write."""
 _OWN_ANSWERS = "FAQPage"
 """Whose answers are the owner's."""
 _PROPERTIES = frozenset({"comment", "review", "reviews", "reviewbody", "suggestedanswer"})
-_EXACT_WORDS = """
+_NAMES = words("""
     comments comment-list commentlist comments-area comments-section comments-list comment-section comment-thread
     comment-body comment-content comment-text comment-container comments-container comments-wrapper comment-wrapper
     commentarea comment_list comments_list user-comments usercomments post-comments article-comments
@@ -27,8 +27,7 @@ _EXACT_WORDS = """
     fb-comments cusdis_thread discourse-comments wpd-threads wpdiscuz livefyre coral_talk_stream
     reviews review-list reviews-list user-reviews customer-reviews product-reviews review-body review-text
     guestbook user-generated ugc discussion-replies talkback shoutbox
-"""
-_NAMES = frozenset(_EXACT_WORDS.split())
+""")
 _ONE = re.compile(r"(?:comment|review|reply|li-comment|div-comment)(?:-\d+)?|answer-\d+")
 """Names of one of several, which are believed of blocks alone: `comment` is also how code is coloured."""
 _BLOCKS = frozenset(
