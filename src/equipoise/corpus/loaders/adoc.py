@@ -1,7 +1,6 @@
 """AsciiDoc: kept as it is but for tables, on the lines of the file; comments are left out and counted."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -208,7 +207,7 @@ class _Reading:
 def _table(said: str, lines: list[tuple[int, str]]) -> Marked:
     """A table whose cells fill as many columns as `said` above it, or as its first line has, whatever their lines; no
     rows for one in another format. A first line with a blank one below it has the names of the columns."""
-    cells = [] if "format=" in said else list(_cells(lines))
+    cells = [] if "format=" in said else _cells(lines)
     if not cells:
         return Marked([], [], 0)
     first = cells[0][1]
@@ -235,28 +234,21 @@ def _table(said: str, lines: list[tuple[int, str]]) -> Marked:
     return Marked(rows, places, header) if len(rows) > 1 and columns > 1 else Marked([], [], 0)
 
 
-def _cells(lines: list[tuple[int, str]]) -> Iterator[tuple[Cell, int, bool]]:
+def _cells(lines: list[tuple[int, str]]) -> list[tuple[Cell, int, bool]]:
     """The cells of a table, each with the line that it begins on, and whether it is marked as a name. Text without a
     bar goes on with the cell above it."""
-    before, spec, place = "", _PLAIN, 0
-    for number, line in lines:
+    cells: list[tuple[Cell, int, bool]] = []
+    before, (style, rows, columns, times), place = "", _PLAIN, 0
+    for number, line in [*lines, (0, "|")]:
         *pieces, last = _BAR.split(line) if "\\" in line else line.split("|")
-        if not pieces:
-            before = f"{before} {last}"
-            continue
         for piece in pieces:
-            bare, after = _spec(piece) if piece[-1:] in _SPEC_ENDS else (piece, _PLAIN)
+            bare, spec = _spec(piece) if piece[-1:] in _SPEC_ENDS else (piece, _PLAIN)
             if place:
-                yield from _made(before + bare, spec, place)
-            before, spec, place = "", after, number
-        before = f"{last} "
-    if place:
-        yield from _made(before, spec, place)
-
-
-def _made(text: str, spec: tuple[str, int, int, int], at: int) -> list[tuple[Cell, int, bool]]:
-    style, rows, columns, times = spec
-    return [(Cell(one_line(text.replace("\\|", "|")), rows, columns), at, style == "h")] * times
+                cell = Cell(one_line(before + bare).replace("\\|", "|"), rows, columns)
+                cells += [(cell, place, style == "h")] * times
+            before, (style, rows, columns, times), place = "", spec, number
+        before = f"{before} {last}"
+    return cells
 
 
 def _spec(piece: str) -> tuple[str, tuple[str, int, int, int]]:
