@@ -19,6 +19,7 @@ _DIRECTIVE = re.compile(
 _FENCE = re.compile(r"(?:-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|\|={3,}|--|`{3,}[\w-]*+)[ \t]*+\Z")
 _STRUCK = re.compile(r"\[\.?line-through\](?:#[^#\n]++#|\*[^*\n]++\*)")
 _CODE = frozenset("-.+`")  # what fences of code begin with
+_LEADS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _DEEPEST = 8
 _BAR = re.compile(r"(?<!\\)\|")
 _SPEC = re.compile(
@@ -122,7 +123,7 @@ class _Reading:
 
     def finish(self) -> None:
         """The file ends."""
-        self.end()
+        self.end(self._number)
         self._add_lines(self._table)
 
     def _take_line(self, line: str) -> None:
@@ -178,29 +179,27 @@ class _Reading:
     def _single(self, kind: BlockKind, line: str, *, level: int = 0) -> int:
         """A block of one line; its row."""
         self.end(self._number - 1)
-        self._go_on(kind, line, level=level)
-        return self.end()
+        return self._add(kind, line.rstrip(), self._number, level, -1)
 
-    def end(self, last: int = 0) -> int:
-        """The block that is being read ends, on line `last` or the one that is being read; its row, -1 for none."""
-        if not self._lines:
-            return -1
-        lines, self._lines = self._lines, []
-        kind, (level, intro) = self._kind, self._begun
-        last = last or self._number
-        first = last - len(lines) + 1
-        text = "\n".join(lines).rstrip()
-        if not text:
-            return -1
-        gap = "\n" * max(first - self._last, 1)
+    def end(self, last: int) -> None:
+        """The block that is being read ends on line `last`."""
+        if self._lines:
+            first = last - len(self._lines) + 1
+            text = "\n".join(self._lines).rstrip()
+            self._lines = []
+            if text:
+                self._add(self._kind, text, first, *self._begun)
+
+    def _add(self, kind: BlockKind, text: str, first: int, level: int, intro: int) -> int:
+        """Append a block that begins on line `first`; its row."""
+        gap = "\n" * (first - self._last) if first > self._last else "\n"
         row = self.outline.add(kind, text, level=level, intro=intro, gap=gap, line=first)
         self._last = first + text.count("\n")
-        if kind in {BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.HEADING}:
+        if kind is BlockKind.ASIDE:
+            return row
+        if kind is not BlockKind.ITEM:
             self._items = []
-        if kind in {BlockKind.PARAGRAPH, BlockKind.ITEM}:
-            self._intro = row
-        elif kind is not BlockKind.ASIDE:
-            self._intro = -1
+        self._intro = row if kind in _LEADS else -1
         return row
 
 

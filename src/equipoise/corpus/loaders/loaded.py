@@ -43,6 +43,7 @@ _RAISED = re.compile(r"[+\-−–]?+\d[\d.,]*+|[a-zA-Z]")
 _ORDINALS = frozenset("aeo")  # of languages that write 2e or 2o
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _OVERSTRUCK = re.compile(r"[^\n]\x08|\x1b\[[\d;]*+m")  # how manual pages say bold, underlined and coloured
+_UNCLEAN = re.compile(r"[\x00-\x08\x0c-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MOST_CONTROLS = 0.02
 
@@ -87,7 +88,7 @@ def clean(text: str) -> str:
 
     Control characters become spaces, lone halves of surrogate pairs U+FFFD: one character for one.
     """
-    if text.isprintable():
+    if _UNCLEAN.search(text) is None:
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     text = _CONTROL.sub(" ", text)
