@@ -85,7 +85,6 @@ class _Paragraph:
     runs: Runs
     is_contents: bool
     is_bold: bool = True
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -120,7 +119,6 @@ class _Body:
     numbering: Numbering = field(default_factory=Numbering)
     _charts: list[Element] = field(default_factory=list)  # of the paragraph or table that is being read
     _fields: list[str] = field(default_factory=list)
-    _waiting: list[str] = field(default_factory=list)  # notes of the table that is being read
 
     def read(self, parent: Iterable[Element], at: _Around) -> None:
         """Everything in an element."""
@@ -159,7 +157,7 @@ class _Body:
             self._mark(node.get("fldCharType", ""))
         elif (kind := name.removesuffix("Reference")) in _NOTES and name != kind:
             if not at.deleted and at.run.shows and (note := self.notes.pop((kind, node.get("id", "")), "")):
-                paragraph.notes.append(note)
+                self.outline.held.append(note)
         elif name not in _NOT_READ:
             self.read(node, at)
 
@@ -227,7 +225,6 @@ class _Body:
         label = self.numbering.label(listed.get("numId", ""), listed.get("ilvl", "0"))
         text = f"{label} {text.lstrip()}" if label and not paragraph.is_contents else text
         if at.cell is not None:
-            self._waiting += paragraph.notes
             at.cell.texts.append(text.strip())
             at.cell.bold &= paragraph.is_bold
         elif paragraph.is_contents:
@@ -235,7 +232,7 @@ class _Body:
         else:
             title = one_line(text).removeprefix(label).strip()
             self.heading = self.heading or (title if kind is BlockKind.HEADING else "")
-            self.outline.put(kind, text, level, paragraph.notes)
+            self.outline.put(kind, text, level)
 
     def _table(self, node: Element, at: _Around) -> None:
         intro = -1 if at.cell is not None else self.outline.announcement()
@@ -261,8 +258,6 @@ class _Body:
             at.cell.texts.extend([nested_text(rows.rows)] if rows.rows else [])
         else:
             self.outline.table(rows.rows, header=int(header), intro=intro)
-            notes, self._waiting = self._waiting, []
-            self.outline.notes(-1, notes)
 
     def _row(self, node: Element, at: _Around, rows: Rows) -> tuple[bool, bool]:
         """Append a row; whether its letters are bold, and whether it is repeated at the top of pages."""

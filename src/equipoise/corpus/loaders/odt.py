@@ -92,7 +92,6 @@ class _Body:
     heading: str = ""
     numbering: Numbering = field(default_factory=Numbering)
     _counts: bool = False  # the item that has begun is one of those that are numbered
-    _notes: list[str] = field(default_factory=list)  # of what is being read
     _new_item: bool = False
 
     def read(self, parent: Element, at: _Around) -> None:
@@ -112,12 +111,13 @@ class _Body:
         elif name in _MARKS:
             self._mark(_MARKS[name], at)
         elif name == "annotation":
-            said = len(self._notes)
-            self.read(node, at._replace(texts=self._notes, runs=None))
+            notes = self.outline.held
+            said = len(notes)
+            self.read(node, at._replace(texts=notes, runs=None))
             author = next((one_line(part.text or "") for part in node.iter("creator")), "")
-            self._notes[said:] = filter(None, [comment(" ".join(self._notes[said:]), author)])
+            notes[said:] = filter(None, [comment(" ".join(notes[said:]), author)])
         elif name == "note":
-            self.read(node, at._replace(texts=self._notes, runs=None))
+            self.read(node, at._replace(texts=self.outline.held, runs=None))
         elif name == "table":
             self._table(node, at)
         else:
@@ -177,7 +177,7 @@ class _Body:
         self.heading = self.heading or (one_line(text) if node.tag == "h" else "")
         text = label + text.strip() if label else text
         if at.texts is not None:
-            at.texts.append(one_line(text) if at.texts is self._notes else text.strip())
+            at.texts.append(one_line(text) if at.texts is self.outline.held else text.strip())
             return
         kind, level = self.styles.kind(node.get("style-name", ""), {})
         if node.tag == "h":
@@ -190,13 +190,8 @@ class _Body:
             kind, level = BlockKind.ITEM, at.depth
         elif kind is not BlockKind.CODE:
             kind = BlockKind.PARAGRAPH
-        self.outline.put(kind, text, level, self._taken(), more=not self._new_item)
+        self.outline.put(kind, text, level, more=not self._new_item)
         self._new_item = False
-
-    def _taken(self) -> list[str]:
-        """The notes of what has been read."""
-        notes, self._notes = self._notes, []
-        return notes
 
     def _table(self, node: Element, at: _Around) -> None:
         """A table, or a sheet, whose tables are parted by empty rows."""
@@ -257,7 +252,6 @@ class _Body:
         self.outline.table(
             rows, header=header, intro=intro, kind=BlockKind.ASIDE if at.in_index else BlockKind.ROW
         )
-        self.outline.notes(-1, self._taken())
         return name
 
 

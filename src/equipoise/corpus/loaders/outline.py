@@ -18,10 +18,12 @@ _NUMBERED = re.compile(r"[\W\d_]*+(?:\w++[\W\d_]++){0,2}")  # "Page 3 of 12"
 
 @dataclass(slots=True)
 class Outline:
-    """Collects the blocks of a document in reading order. `hidden` counts characters that were left out."""
+    """Collects the blocks of a document in reading order. `hidden` counts characters that were left out, `held` are the
+    notes of the block or table that is being read."""
 
     hidden: int = 0
     blocks: list[Block] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
     _intros: list[int] = field(default_factory=list)
@@ -60,26 +62,17 @@ class Outline:
         self.blocks.append(Block(kind, start, self._length, level, intro, line))
         return len(self.blocks) - 1
 
-    def put(
-        self,
-        kind: BlockKind,
-        text: str,
-        level: int = 0,
-        notes: Iterable[str] = (),
-        *,
-        more: bool = False,
-        line: int = 0,
-    ) -> None:
-        """Append a block and its notes: a line of code, an item, or `more` of the item before it, or any other."""
+    def put(self, kind: BlockKind, text: str, level: int = 0, *, more: bool = False, line: int = 0) -> None:
+        """Append a line of code, an item, or `more` of the item before it, or any other block, and the notes held."""
         if kind is BlockKind.CODE:
-            self.code(text.rstrip(), notes)
+            self.code(text.rstrip())
             return
         text = text.strip()
         if kind is BlockKind.ITEM:
             row = self.more_of_item(text) if more else self.item(text, level)
         else:
             row = self.add(kind, text, level=level * (kind is BlockKind.HEADING), line=line)
-        self.notes(row, notes)
+        self.notes(row, self.held)
 
     def item(self, text: str, level: int) -> int:
         """Append an item of a list that is known by its depth only, read with the item or paragraph above it."""
@@ -94,16 +87,16 @@ class Outline:
         self._last_item = self._item = len(self.blocks) - 1
         return row
 
-    def code(self, line: str, notes: Iterable[str] = ()) -> None:
-        """Append a line of code; lines that follow each other are one block, their notes stand below it."""
+    def code(self, line: str) -> None:
+        """Append a line of code; lines that follow each other are one block, the notes held stand below it."""
         self._code.append(line)
-        self._code_notes += notes
+        self._code_notes += self.held
+        self.held.clear()
 
     def _end_code(self) -> None:
         if self._code:
             code, self._code = "\n".join(self._code), []
-            notes, self._code_notes = self._code_notes, []
-            self.notes(self.add(BlockKind.CODE, code, intro=self.introducing()), notes)
+            self.notes(self.add(BlockKind.CODE, code, intro=self.introducing()), self._code_notes)
 
     def more_of_item(self, text: str) -> int:
         """Append a further paragraph of the item before it, read with that item."""
@@ -113,8 +106,9 @@ class Outline:
         self._last_item = row if is_inside and row >= 0 else self._last_item
         return row
 
-    def notes(self, row: int, texts: Iterable[str]) -> None:
-        """Append the notes of the block at `row`, -1 for none; those of an item stand among the items of its list."""
+    def notes(self, row: int, texts: list[str]) -> None:
+        """Append the notes of the block at `row`, -1 for none, and empty their list; those of an item stand among the
+        items of its list."""
         is_item = row >= 0 and self.blocks[row].kind is BlockKind.ITEM
         for text in texts:
             if is_item:
@@ -122,6 +116,7 @@ class Outline:
             else:
                 self.add(BlockKind.PARAGRAPH, text, intro=row)
                 self._noted = len(self.blocks), row
+        texts.clear()
 
     def margins(self, margin: "Outline") -> None:
         """Append what stands above or below pages, each text once, without what only numbers them."""
@@ -159,6 +154,7 @@ class Outline:
     def loaded(self, title: str, *, fragment: str = "") -> LoadedDocument:
         """The document with this title; a paragraph that says the title and nothing else is its heading."""
         self._end_code()
+        self.notes(-1, self.held)
         name = one_line(clean(title))
         for row, block in enumerate(self.blocks):
             if block.kind is BlockKind.PARAGRAPH and one_line(self.text_of(row)) == name:
@@ -204,6 +200,7 @@ class Outline:
             kind = BlockKind.PARAGRAPH  # no table: lines below each other
         below = [row._replace(place=lines[row.place]) for row in below] if lines else below
         self.rows(grid.names, below, intro=intro, kind=kind, gap=gap, line=line)
+        self.notes(-1, self.held)
 
     def rows(
         self,

@@ -127,7 +127,6 @@ class _Reading:
     _levels: dict[int, int] = field(default_factory=dict)  # of headings, by the number of their style
     _style_name: str = ""
     _note: list[str] = field(default_factory=list)
-    _notes: list[str] = field(default_factory=list)
     _author: str = ""
 
     def read(self, text: str, path: Path) -> None:
@@ -178,7 +177,7 @@ class _Reading:
             self._author = text
         elif text:
             is_said_by = kind == "annotation" and self._author
-            self._notes.append(comment(text, self._author) if is_said_by else text)
+            self.outline.held.append(comment(text, self._author) if is_said_by else text)
 
     def _byte(self, code: str) -> None:
         if self._to_skip:
@@ -302,12 +301,7 @@ class _Reading:
         elif _BULLET.match(text):
             text = text.replace("\t", " ", 1)
             kind, level = BlockKind.ITEM, max(1, self._state.indent // _INDENT)
-        self.outline.put(kind, text, level, self._taken())
-
-    def _taken(self) -> list[str]:
-        """The notes of what has been read."""
-        notes, self._notes = self._notes, []
-        return notes
+        self.outline.put(kind, text, level)
 
     def _define(self, word: str, number: int) -> None:
         """Where the cells of a row end, and which are merged."""
@@ -338,7 +332,6 @@ class _Reading:
     def _end_table(self) -> None:
         if self._rows:
             self.outline.table(_spanning(self._rows), header=self._header, intro=self.outline.announcement())
-            self.outline.notes(-1, self._taken())
         self._rows, self._header = [], False
 
 

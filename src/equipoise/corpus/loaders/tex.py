@@ -159,7 +159,6 @@ class _Page:
     first: int = 0
     depth: int = 0
     _running: list[str] = field(default_factory=list)
-    _notes: list[str] = field(default_factory=list)
     _rows: list[list[Cell]] | None = None
     _rules: list[int] = field(default_factory=list)  # rows above each rule of the table
     _cell: tuple[int, int] = (1, 1)
@@ -245,7 +244,7 @@ class _Page:
             self._add(f"{label}: " if label else "", place)
         elif name in _NOTES:
             source.option()
-            self._notes.append(_shown(source.group(), self.depth, self.outline))
+            self.outline.held.append(_shown(source.group(), self.depth, self.outline))
         elif name in {"textsuperscript", "textsubscript"}:
             how = name.removeprefix("text").removesuffix("script")
             self._add(_shown(source.group(), self.depth, self.outline), place, how)
@@ -326,7 +325,6 @@ class _Page:
             header = len(self._header) or min(inner, default=0)
             rows, self._rows = self._header + rows, None
             self.outline.table(rows, header=header, intro=self.outline.announcement())
-            self.outline.notes(-1, self._taken())
         elif begins:
             self.source.option()
 
@@ -349,10 +347,5 @@ class _Page:
             kind = BlockKind.ITEM if self._lists else BlockKind.PARAGRAPH
             text = f"- {text}" if self._lists and self._begun else text
             line += self.first
-            self.outline.put(kind, text, self._lists, self._taken(), more=not self._begun, line=line)
+            self.outline.put(kind, text, self._lists, more=not self._begun, line=line)
             self._begun = False
-
-    def _taken(self) -> list[str]:
-        """The notes of what has been read."""
-        notes, self._notes = self._notes, []
-        return notes
