@@ -4,6 +4,7 @@ import email
 import re
 from collections import Counter
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from email.errors import HeaderParseError
 from email.header import decode_header
@@ -15,6 +16,7 @@ from pathlib import Path
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus import loaders
+from equipoise.corpus.loaders import encodings
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, words
@@ -28,10 +30,6 @@ _LONGEST_NAME = 100
 _POSTMARK = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]{1,200}\r?\n")
 _ESCAPED = re.compile(rb"(?m)^>(>*+From )")
 _HOLDERS = re.compile(rb"multipart/|message/", re.IGNORECASE)
-_CHARSETS = (
-    "utf-8", "utf8", "iso-8859", "iso8859", "windows-125", "cp125", "us-ascii", "ascii", "latin", "koi8", "gb", "big5",
-    "euc", "shift", "iso-2022",
-)  # fmt: skip
 _LONGEST_CONTENT = 4_000  # bytes of a header with parameters, which the parser reads again for each of them
 _CONTENT = re.compile(
     rb"(?:\A|(?<=[\r\n]))content-[a-z-]{1,30}:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+", re.IGNORECASE
@@ -101,9 +99,9 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
     plain, html, attached = _parts(message)
     for part in plain or html:
         if plain:
-            _add_text(outline, _decoded(part), head)
+            _add_text(outline, decoded(part), head)
         else:
-            read_page(path, _decoded(part), outline)
+            read_page(path, decoded(part), outline)
     intro = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
     documents: list[LoadedDocument] = []
     for name, holder in attached.items():
@@ -179,16 +177,13 @@ def _unused(name: str, used: Container[str], times: Counter[str]) -> str:
     return made
 
 
-def _decoded(part: Message) -> str:
+def decoded(part: Message) -> str:
     """The text of a part in its character set, UTF-8 or else Windows-1252 without one."""
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
-    charset = str(part.get_param("charset", "utf-8")).lower()
-    for name in (charset if charset.startswith(_CHARSETS) else "utf-8", "utf-8"):
-        try:
-            return clean(data.decode(name))
-        except (LookupError, UnicodeError):
-            continue
+    for codec in (encodings.known(str(part.get_param("charset", ""))), "utf-8"):
+        with suppress(LookupError, UnicodeError):
+            return clean(data.decode(codec))
     return clean(data.decode("cp1252", "replace"))
 
 
@@ -202,15 +197,12 @@ def _text(value: str) -> str:
     try:
         parts = decode_header(value)
         value = "".join(
-            text if isinstance(text, str) else text.decode(_charset(name), "replace") for text, name in parts
+            text if isinstance(text, str) else text.decode(encodings.known(name or "") or "utf-8", "replace")
+            for text, name in parts
         )
     except (HeaderParseError, LookupError, ValueError):
         pass
     return one_line(without_shapeless(clean(value)))
-
-
-def _charset(name: str | None) -> str:
-    return name if name and name.lower().startswith(_CHARSETS) else "utf-8"
 
 
 def _add_text(outline: Outline, text: str, head: int) -> None:

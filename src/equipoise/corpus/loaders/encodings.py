@@ -21,6 +21,10 @@ _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_KNOWN = (  # not punycode, utf-7 and the like, which are slow or hide what is written
+    "utf-8", "iso8859", "cp125", "cp866", "cp874", "cp932", "cp949", "koi8", "gb", "big5", "euc", "shift", "iso2022",
+    "mac", "ascii", "latin", "tis", "hz",
+)  # fmt: skip
 _ESCAPED = b"\x1b$"  # how ISO 2022 begins its double bytes
 _SAMPLE = 100_000  # bytes that are looked at
 _LEAST = 8  # bytes of a text with two or four bytes for each letter
@@ -59,6 +63,15 @@ class Guess(NamedTuple):
     text: str
     encoding: str
     told: bool
+
+
+def known(name: str) -> str:
+    """The encoding of this name if it is one that browsers know, empty for another."""
+    try:
+        codec = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ""
+    return codec if codec.startswith(_KNOWN) else ""
 
 
 @lru_cache(maxsize=1)  # a loader and the report ask for the same file

@@ -3,15 +3,15 @@
 Navigation is an aside. Controls are left out, and by the rule of `hidden.py` what a browser does not show.
 """
 
-import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.corpus.loaders import css
+from equipoise.corpus.loaders import css, encodings
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import WHITE, Look
 from equipoise.corpus.loaders.htmltables import layout_of
@@ -21,10 +21,6 @@ from equipoise.corpus.loaders.page import Page
 
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4096
-_CHARSETS = (  # not punycode, utf-7 and the like, which are slow or hide what is written
-    "utf-8", "iso8859", "cp125", "cp866", "cp874", "cp932", "cp949", "koi8", "gb", "big5", "euc", "shift", "iso2022",
-    "mac", "ascii", "latin", "tis", "hz",
-)  # fmt: skip
 _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
@@ -73,20 +69,12 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
     return title or page.heading
 
 
-def is_known(codec: str) -> bool:
-    """Whether a codec of this name is one that browsers know."""
-    return codec.startswith(_CHARSETS)
-
-
 def decode_page(path: Path, data: bytes) -> str:
     """By the page's own <meta charset> where it holds and is one that browsers know, else as any text file."""
-    if match := _CHARSET.search(data[:_SNIFFED]):
-        try:
-            codec = codecs.lookup(match.group(1).decode("ascii"))
-            if is_known(codec.name):
-                return data.decode(codec.name)
-        except (LookupError, UnicodeError):
-            pass
+    said = _CHARSET.search(data[:_SNIFFED])
+    if said and (codec := encodings.known(said[1].decode("ascii"))):
+        with suppress(UnicodeError):
+            return data.decode(codec)
     return decode(path, data)
 
 

@@ -3,7 +3,6 @@
 Runs in a worker process, as whatever looks into bytes of others. `written` and `read` are how it gets out of there.
 """
 
-import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -17,7 +16,8 @@ from equipoise.core import metadata
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.metadata import Scalar
 from equipoise.corpus import loaders
-from equipoise.corpus.loaders.html import decode_page, is_known, read_page
+from equipoise.corpus.loaders import encodings
+from equipoise.corpus.loaders.html import decode_page, read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.written_by import of_readers
@@ -25,13 +25,8 @@ from equipoise.corpus.loaders.written_by import of_readers
 MOST_LINKS, LONGEST_LINK = 5_000, 2_000
 _ROBOTS = "meta[name=robots i], meta[name=equipoise i]"
 _DATES = (
-    "article:modified_time",
-    "last-modified",
-    "dcterms.modified",
-    "article:published_time",
-    "dcterms.date",
-    "date",
-)
+    "article:modified_time", "last-modified", "dcterms.modified", "article:published_time", "dcterms.date", "date",
+)  # fmt: skip
 _FEW_WORDS = 120
 """Of a page that asks for a password: one with more is about something."""
 _STYLES = "style, link[rel~=stylesheet]"
@@ -60,7 +55,8 @@ class SitePage:
 
 def load_page(path: Path, data: bytes, asked: dict[str, Any]) -> SitePage:
     """The page at the address `asked["address"]`, in the encoding `asked["charset"]` if the server said one."""
-    source = _decoded(path, data, str(asked.get("charset") or ""))
+    codec = encodings.known(str(asked.get("charset") or "")).replace("utf-8", "utf-8-sig")
+    source = clean(data.decode(codec, "replace")) if codec else decode_page(path, data)
     tree = LexborHTMLParser(source)
     theirs = of_readers(tree, [str(one) for one in asked.get("selectors") or ()])
     title = _title(tree)
@@ -74,17 +70,6 @@ def load_page(path: Path, data: bytes, asked: dict[str, Any]) -> SitePage:
         _documents(path, others, f"Comments: {title or path.stem}", {}, as_is=True) if theirs else ([], "")
     )
     return SitePage(told, documents, comments, why)
-
-
-def _decoded(path: Path, data: bytes, charset: str) -> str:
-    if charset:
-        try:
-            codec = codecs.lookup(charset).name
-            if is_known(codec):
-                return clean(data.decode("utf-8-sig" if codec == "utf-8" else codec, "replace"))
-        except (LookupError, ValueError):
-            pass
-    return decode_page(path, data)
 
 
 def _title(tree: LexborHTMLParser) -> str:

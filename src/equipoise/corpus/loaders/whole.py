@@ -14,6 +14,7 @@ from pathlib import Path
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders import eml
 from equipoise.corpus.loaders.html import decode_page
 from equipoise.corpus.loaders.loaded import decoded
 from equipoise.corpus.loaders.msg import as_mail
@@ -100,14 +101,7 @@ def _pages(path: Path, data: bytes) -> Iterator[WholeText]:
 
 def _mail(data: bytes) -> Iterator[WholeText]:
     for part in email.message_from_bytes(data, policy=compat32).walk():
-        payload = part.get_payload(decode=True) if part.get_content_maintype() == "text" else None
-        if not isinstance(payload, bytes):
-            continue
-        try:
-            text = payload.decode(str(part.get_param("charset", "utf-8")), "replace")
-        except LookupError:
-            text = payload.decode("utf-8", "replace")
         if part.get_content_subtype() == "html":
-            yield from _marked_up(text, has_lines=False)
-        else:
-            yield WholeText(text)
+            yield from _marked_up(eml.decoded(part), has_lines=False)
+        elif part.get_content_maintype() == "text":
+            yield WholeText(eml.decoded(part))
