@@ -1,17 +1,21 @@
-"""JSON: a list of objects as rows, like JSON Lines; any other value as one document, its objects as rows with paths."""
+"""JSON Lines and lists of objects: every row a document, as in BEIR's corpus files (`_id`, `title`, `text`); any other
+value of JSON as one document, its objects as rows with paths."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.core.metadata import told
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import is_label, named
-from equipoise.corpus.loaders.jsonl import load_jsonl
-from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.text import visible
 
+_IDS = ("_id", "id", "doc_id")
+_TEXTS = ("text", "body", "content", "paragraphs")
 _TITLES = ("title", "name")
 _LONGEST_KEY, _LONGEST_PATH = 80, 200
 _LONGEST_LIST = 200  # characters of a list that stands in a row
@@ -27,8 +31,7 @@ def load_json(path: Path, data: bytes) -> list[LoadedDocument]:
     try:
         root = json.loads(decode(path, data))
         if isinstance(root, list) and root and all(isinstance(row, dict) for row in root):
-            lines = "\n".join(json.dumps(row, ensure_ascii=True) for row in root)
-            return load_jsonl(path, lines.encode())
+            return _rows(path, enumerate(root, 1))
     except RecursionError as error:
         raise UnreadableFile(str(path), "it is nested too deep; flatten it") from error
     except ValueError as error:
@@ -111,3 +114,74 @@ def _add(outline: Outline, path: str, value: object) -> None:
 
 def _shown(value: object) -> str:
     return value.strip() if isinstance(value, str) else "" if value is None else json.dumps(value)
+
+
+def load_jsonl(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document for each row with text in it; its `fragment` is the row's id, else its line number.
+
+    A row without a text field is rendered as lines `key: value`. An id is one line of at most 200 characters;
+    one used before gets `@line` behind it, as often as it takes.
+    """
+    lines = ((number, line) for number, line in enumerate(decode(path, data).split("\n"), 1) if line.strip())
+    return _rows(path, ((number, _row(path, number, line)) for number, line in lines))
+
+
+def _rows(path: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> list[LoadedDocument]:
+    """The documents of rows, each with its number."""
+    documents: list[LoadedDocument] = []
+    used: set[str] = set()
+    for number, row in rows:
+        try:
+            title, text = one_line(_first(row, ("title",))), _text(row)
+        except RecursionError as error:
+            reason = f"line {number} is nested too deep; flatten or remove it"
+            raise UnreadableFile(str(path), reason) from error
+        fragment = visible.title(_first(row, _IDS)) or str(number)
+        while fragment in used:
+            fragment = f"{fragment}@{number}"
+        used.add(fragment)
+        if text := text or title:
+            metadata = told({key: row[key] for key in row if key not in (*_IDS, *_TEXTS, "title")})
+            documents.append(LoadedDocument(text, title, fragment=fragment, metadata=metadata))
+    return documents
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except RecursionError as error:
+        raise UnreadableFile(str(path), f"line {number} is nested too deep; flatten or remove it") from error
+    except ValueError as error:
+        reason = f"line {number} is not valid JSON ({error}); correct or remove it"
+        raise UnreadableFile(str(path), reason) from error
+    if isinstance(row, str):
+        return {"text": row}
+    if not isinstance(row, dict):
+        kind = type(row).__name__
+        raise UnreadableFile(str(path), f"line {number} holds a {kind}; each line must be one JSON object")
+    return row
+
+
+def _first(row: dict[str, Any], keys: tuple[str, ...]) -> str:
+    """The first of `keys` that holds a string or a number, as clean text; empty without one."""
+    values = (row.get(key) for key in keys)
+    value = next((v for v in values if isinstance(v, str | int | float) and str(v).strip()), "")
+    return clean(str(value))
+
+
+def _text(row: dict[str, Any]) -> str:
+    for key in _TEXTS:
+        value = row.get(key)
+        if isinstance(value, str):
+            return clean(value)
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            return clean("\n\n".join(value))
+    others = (*_IDS, "title")
+    pairs = (
+        (key, value) for key, value in row.items() if key not in others and value not in (None, "", [], {})
+    )
+    return clean("\n".join(f"{one_line(key)}: {_rendered(value)}" for key, value in pairs))
+
+
+def _rendered(value: object) -> str:
+    return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -22,17 +22,8 @@ _SIGNS = {
     "rs": "\\", "->": "→", "bv": "|", "pl": "+",
 }  # fmt: skip
 _OTHERS = {
-    "e": "\\",
-    "-": "-",
-    "~": " ",
-    " ": " ",
-    "0": " ",
-    "t": "\t",
-    "'": "´",
-    "`": "`",
-    ".": ".",
-    "\\": "\\",
-}
+    "e": "\\", "-": "-", "~": " ", " ": " ", "0": " ", "t": "\t", "'": "´", "`": "`", ".": ".", "\\": "\\",
+}  # fmt: skip
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
 _PLAIN = frozenset({"B", "I", "SM", "R"})
 _TAB = re.compile(r"tab ?\((.)\)")
@@ -69,9 +60,7 @@ class _Page:
     _running: list[str] = field(default_factory=list)
     _terms: list[str] = field(default_factory=list)
     _wants_term: bool = False
-    _hanging: bool = (
-        False  # as help2man writes a term: a hanging paragraph before an indented one without a tag
-    )
+    _hanging: bool = False  # a paragraph as help2man writes a term: before an indented one without a tag
     _close: bool = False  # no distance between paragraphs: a term without text has another one below it
     _extended: bool = False  # a term goes on over several lines
     _in_item: bool = False

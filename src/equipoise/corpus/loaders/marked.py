@@ -85,7 +85,9 @@ def _bars(text: str, blocks: Sequence[Block], group: list[int]) -> Marked | None
     rows = [
         (_split(line), blocks[at].line) for line, at in zip(lines, group, strict=True) if not _is_rule(line)
     ]
-    return Marked(*map(list, zip(*rows, strict=True)), rule) if len(rows) > rule else None
+    if len(rows) <= rule:
+        return None
+    return Marked([cells for cells, _ in rows], [line for _, line in rows], rule)
 
 
 def _is_rule(line: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
-from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped]
+from pypdfium2 import PdfDocument, PdfiumError
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Block, BlockKind

@@ -21,10 +21,7 @@ from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
 from equipoise.corpus.loaders.xml import XmlTooMuch, is_on, read_xml
 
-_SPARSE_TIMES, _SPARSE_FINE = (
-    20,
-    100_000,
-)  # places in rows and columns for one that is filled, and for any table
+_SPARSE_TIMES, _SPARSE_FINE = 20, 100_000  # places in rows and columns for one that is filled, for any table
 _MOST_MERGED = 100_000
 _SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
 _NOT_COMPUTED = "(a formula whose value is not stored)"
