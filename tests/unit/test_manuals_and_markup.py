@@ -258,7 +258,7 @@ class TestOutlook:
 
     @pytest.mark.parametrize("data", [b"no", compound({})[:700]])
     def test_what_is_refused(self, data):
-        with pytest.raises(UnreadableFile, match="not a message of Outlook"):
+        with pytest.raises(UnreadableFile, match="message of Outlook is broken"):
             load(Path("a.msg"), data)
 
 

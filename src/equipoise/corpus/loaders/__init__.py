@@ -134,7 +134,10 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
     guessed = _guessed(path, data)
-    loaded = _loader(path)(path, data)
+    try:
+        loaded = _loader(path)(path, data)
+    except RecursionError as error:
+        raise UnreadableFile(str(path), "it is nested too deep; save it as text") from error
     return seen(path, [replace(one, encoding=guessed) for one in loaded] if guessed else loaded)
 
 

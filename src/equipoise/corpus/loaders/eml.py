@@ -19,7 +19,7 @@ from equipoise.corpus import loaders
 from equipoise.corpus.loaders import encodings
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import read_page
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, words
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, parsing, words
 from equipoise.corpus.loaders.outline import Outline
 
 _HEADERS = ("From", "To", "Cc", "Date")
@@ -58,14 +58,8 @@ def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
     if any(len(match.group()) > _LONGEST_CONTENT for match in _CONTENT.finditer(data)):
         reason = f"it describes a part in more than {_LONGEST_CONTENT:,} characters; save it as text"
         raise UnreadableFile(str(path), reason)
-    try:
-        message = email.message_from_bytes(data, policy=compat32)
-        return _loaded(path, message)
-    except (UnreadableFile, MemoryError):
-        raise
-    except Exception as error:  # the parser reads hostile bytes and may stumble in any way
-        reason = f"the message is broken ({type(error).__name__}); save it as text"
-        raise UnreadableFile(str(path), reason) from error
+    with parsing(path, "message"):
+        return _loaded(path, email.message_from_bytes(data, policy=compat32))
 
 
 def load_mbox(path: Path, data: bytes) -> list[LoadedDocument]:

@@ -32,8 +32,6 @@ def load_json(path: Path, data: bytes) -> list[LoadedDocument]:
         root = json.loads(decode(path, data))
         if isinstance(root, list) and root and all(isinstance(row, dict) for row in root):
             return _rows(path, enumerate(root, 1))
-    except RecursionError as error:
-        raise UnreadableFile(str(path), "it is nested too deep; flatten it") from error
     except ValueError as error:
         raise UnreadableFile(str(path), f"this is not valid JSON ({error}); correct it") from error
     return [value_loaded(path, root)]

@@ -1,7 +1,8 @@
 """What every loader returns, and how bytes become clean text."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def decoded(path: Path, data: bytes) -> str:
             "this is binary data, or text in an encoding that cannot be told; save it as UTF-8 text",
         )
     return text
+
+
+@contextmanager
+def parsing(path: Path, what: str) -> Iterator[None]:
+    """Raises UnreadableFile for whatever a parser stumbles over that reads hostile bytes; `what` names the format."""
+    try:
+        yield
+    except (UnreadableFile, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        reason = f"the {what} is broken ({type(error).__name__}); open it in its program and save it again"
+        raise UnreadableFile(str(path), reason) from error
 
 
 def load_old(path: Path, data: bytes) -> list[LoadedDocument]:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import olefile
 
-from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.eml import load_eml
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, parsing
 
 _HEADERS = {"Subject": ("0037",), "To": ("0E04",), "Cc": ("0E03",)}
 _SENDER, _ADDRESS = ("0C1A", "0042"), ("5D01", "0C1F", "0065")  # the best of what a message may have first
@@ -32,14 +31,8 @@ def load_msg(path: Path, data: bytes) -> list[LoadedDocument]:
 
 def as_mail(path: Path, data: bytes) -> bytes:
     """The message as it is sent. Raises UnreadableFile."""
-    try:
-        with olefile.OleFileIO(io.BytesIO(data)) as ole:
-            return _mail(ole).as_bytes()
-    except MemoryError:
-        raise
-    except Exception as error:  # the parser reads hostile bytes and may stumble in any way
-        reason = f"it is not a message of Outlook, or broken ({type(error).__name__}); save it as .eml"
-        raise UnreadableFile(str(path), reason) from error
+    with parsing(path, "message of Outlook"), olefile.OleFileIO(io.BytesIO(data)) as ole:
+        return _mail(ole).as_bytes()
 
 
 def _mail(ole: olefile.OleFileIO, at: str = "") -> EmailMessage:

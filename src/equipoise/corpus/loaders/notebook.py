@@ -18,8 +18,6 @@ def load_notebook(path: Path, data: bytes) -> list[LoadedDocument]:
     try:
         cells = json.loads(decode(path, data))["cells"]
         text = "\n\n".join(part for cell in cells for part in _parts(cell) if part.strip())
-    except RecursionError as error:
-        raise UnreadableFile(str(path), "it is nested too deep; save it anew") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableFile(str(path), "it is not a notebook of version 4; save it anew") from error
     return [

@@ -12,8 +12,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.corpus.loaders.loaded import LoadedDocument
-from equipoise.corpus.loaders.xml import XmlTooMuch, read_xml
+from equipoise.corpus.loaders.loaded import LoadedDocument, parsing
+from equipoise.corpus.loaders.xml import read_xml
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_UNPACKED = 300_000_000  # bytes of all parts that are read
@@ -72,28 +72,12 @@ class Package:
 def read_package(
     path: Path, data: bytes, *, kind: str, read: Callable[[Package], LoadedDocument]
 ) -> list[LoadedDocument]:
-    """One document, made by `read` from the parts of the file. `kind` names the format in errors.
-
-    Raises UnreadableFile, whatever `read` stumbles over.
-    """
+    """One document, made by `read` from the parts of the file; `kind` names the format. Raises UnreadableFile."""
     if data.startswith(_OLE):
-        reason = (
-            f"this is an old format or has a password; save it as {path.suffix.lower()} without a password"
-        )
+        reason = f"this is an old format or has a password; save it as {path.suffix.lower()} without one"
         raise UnreadableFile(str(path), reason)
-    try:
+    with parsing(path, f"{kind} file"):
         return [read(Package(path, data))]
-    except XmlTooMuch as error:
-        raise UnreadableFile(str(path), f"{error}; save it as text") from error
-    except RecursionError as error:
-        raise UnreadableFile(str(path), "its parts are nested too deep; save it as text") from error
-    except (UnreadableFile, MemoryError):
-        raise
-    except Exception as error:  # the parsers read hostile bytes and may stumble in any way
-        reason = (
-            f"the {kind} file is broken ({type(error).__name__}); open it in its program and save it again"
-        )
-        raise UnreadableFile(str(path), reason) from error
 
 
 def resolved(folder: str, target: str) -> str:

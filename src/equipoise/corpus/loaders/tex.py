@@ -9,7 +9,6 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.equations import joined, lowered, over, raised, root
 from equipoise.corpus.loaders.grid import Cell
@@ -74,14 +73,10 @@ def load_tex(path: Path, data: bytes) -> list[LoadedDocument]:
     text = decode(path, data)
     before, begins, body = text.partition("\\begin{document}")
     outline = Outline()
-    try:
-        titles = re.search(r"\\title\b(?:\[[^\]]*+\])?+", text)
-        title = "" if titles is None else _shown(_Source(text, titles.end()).group(), 0, outline)
-        _Page(
-            outline, _Source(body if begins else text), text.count("\n", 0, len(before)) if begins else 0
-        ).read()
-    except RecursionError as error:
-        raise UnreadableFile(str(path), "it is nested too deep; save it as text") from error
+    titles = re.search(r"\\title\b(?:\[[^\]]*+\])?+", text)
+    title = "" if titles is None else _shown(_Source(text, titles.end()).group(), 0, outline)
+    first = text.count("\n", 0, len(before)) if begins else 0
+    _Page(outline, _Source(body if begins else text), first).read()
     return [outline.loaded(title or path.stem)]
 
 

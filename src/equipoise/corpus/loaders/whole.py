@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
-from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import eml
 from equipoise.corpus.loaders.html import decode_page
-from equipoise.corpus.loaders.loaded import decoded
+from equipoise.corpus.loaders.loaded import decoded, parsing
 from equipoise.corpus.loaders.msg import as_mail
 from equipoise.corpus.loaders.package import Package
 from equipoise.corpus.loaders.pdf import opened
@@ -69,7 +68,7 @@ def _blank(text: str) -> str:
 
 
 def _packed(path: Path, data: bytes) -> Iterator[WholeText]:
-    try:
+    with parsing(path, "file"):
         package = Package(path, data)
         for name in package.names():
             if _PART.search(name) and not _NO_TEXT.search(name):
@@ -77,12 +76,6 @@ def _packed(path: Path, data: bytes) -> Iterator[WholeText]:
                 text = html.unescape(_TAG.sub("", _ENDS.sub("\n", source)))
                 if text.strip():
                     yield WholeText(text)
-    except (UnreadableFile, MemoryError):
-        raise
-    except Exception as error:  # zip files and their parts may be broken in any way
-        raise UnreadableFile(
-            str(path), f"its parts cannot be read ({type(error).__name__}); save it anew"
-        ) from error
 
 
 def _pages(path: Path, data: bytes) -> Iterator[WholeText]:

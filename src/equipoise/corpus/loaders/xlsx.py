@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.formulas import Formulas, Place, place_of
 from equipoise.corpus.loaders.grid import Cell
@@ -19,7 +20,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, comment, one_line, w
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
-from equipoise.corpus.loaders.xml import XmlTooMuch, is_on, read_xml
+from equipoise.corpus.loaders.xml import is_on, read_xml
 
 _SPARSE_TIMES, _SPARSE_FINE = 20, 100_000  # places in rows and columns for one that is filled, for any table
 _MOST_MERGED = 100_000
@@ -52,7 +53,7 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
     for node in book.iter("sheet"):
         if data := package.part(parts.get(node.get("r:id", ""), "")):
             shows = node.get("state", "visible") == "visible"
-            sheet = _Sheet(shared, formats, outline, node.get("name", ""), shows, left)
+            sheet = _Sheet(str(path), shared, formats, outline, node.get("name", ""), shows, left)
             sheet.close(read_xml(data, "row", sheet.row))
             if shows:
                 beside = package.targets(parts.get(node.get("r:id", ""), ""))
@@ -103,6 +104,7 @@ def _texts(node: Element) -> Iterator[Element]:
 class _Sheet:
     """Reads a sheet into an outline. `left` is how many characters cells may come to: many can share one text."""
 
+    path: str
     shared: list[str]
     formats: Formats
     outline: Outline
@@ -145,7 +147,7 @@ class _Sheet:
                 self._numbers[place] = float(value)
 
     def _value(self, cell: Element) -> str:
-        """The text of a cell as it is shown. Raises TooMuch."""
+        """The text of a cell as it is shown. Raises UnreadableFile."""
         kind = cell.get("t", "n")
         value = "".join(node.text or "" for node in cell.iterfind("v")) or _text(cell)
         if kind == "s":
@@ -158,7 +160,7 @@ class _Sheet:
         value = one_line(value) or (_NOT_COMPUTED if cell.find("f") is not None else "")
         self.left -= len(value)
         if self.left < 0:
-            raise XmlTooMuch("its cells say a long text too often")
+            raise UnreadableFile(self.path, "its cells say a long text too often; save it as text")
         return value
 
     def close(self, root: Element) -> None:

@@ -1,5 +1,5 @@
 """XML as a tree with local names and without entities. Whoever walks it recursively ends with a RecursionError where
-it is nested deeper than anybody writes; `package.read_package` says so."""
+it is nested deeper than anybody writes; `loaders.load` says so."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -13,10 +13,6 @@ _PREFIXES = {
     )
     for space, prefix in (("math", "m:"), ("relationships", "r:"))
 }
-
-
-class XmlTooMuch(ValueError):
-    """A file asks for more than anybody writes: nesting, repetition."""
 
 
 class _Builder(TreeBuilder):

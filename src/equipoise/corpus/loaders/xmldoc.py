@@ -55,8 +55,6 @@ def load_xml(path: Path, data: bytes) -> list[LoadedDocument]:
         outline = Outline()
         title = next((one_line("".join(node.itertext())) for node in root.iter() if node.tag in _TITLES), "")
         read_page(path, f"<!DOCTYPE html><body>{_html(root, 0, inline=False)}", outline)
-    except RecursionError as error:
-        raise UnreadableFile(str(path), "it is nested too deep; flatten it") from error
     except (ParseError, ValueError, LookupError) as error:
         raise UnreadableFile(str(path), f"it is not valid XML ({error}); correct it") from error
     return [outline.loaded(title or path.stem)]
