@@ -42,11 +42,11 @@ _BLOCKS = words("""
 _ALT_WORDS = 3  # of a picture's text that says more than what it is called
 BREAK = "\0"
 """Stands for a line that `<br>` ends; no text has it."""
-_NAME = re.compile(r"<([a-zA-Z][-\w]*+)")
 _ATTRIBUTE = re.compile(
     r"""[\s/]++([a-zA-Z_:@][-\w.:@]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+"""
 )
-_END = re.compile(r"\s*+/?+>")
+_TAG = re.compile(rf"<([a-zA-Z][-\w]*+)((?:{_ATTRIBUTE.pattern}){{0,50}}+)\s*+/?+>")
+_SHEET = re.compile(r"<style[^>]*+>((?:[^<]++|<(?!/style))*+)", re.IGNORECASE)
 _DEFINITION = re.compile(
     r""" {0,3}\[(?!\^)(?:[^\[\]\\\n]|\\.)++\]:[ \t]*+\n?[ \t]*+(?P<target><[^<>\n]*+>|[^\s<]\S*+)"""
     r"""(?P<title>\s++(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))(?=[ \t]*+(?:\n|\Z)))?+"""
@@ -58,7 +58,6 @@ _ALONE = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 )
 _ENDS_WITH_PARAGRAPH = frozenset({"p", "span"})
-_MOST_ATTRIBUTES = 50
 
 Offsets = tuple[int, int]
 
@@ -72,7 +71,7 @@ class Scan:
         self._text, self._has_html = text, has_html
         self.shown: list[tuple[int, int, str]] = []
         self.whole: list[Offsets] = []
-        self.sheets = list(_sheets(text)) if "<style" in text.lower() else []
+        self.sheets = _SHEET.findall(text)
         self._cascade = Cascade(self.sheets)
         self._vain = 0
         self._ticks: dict[int, list[int]] = {}
@@ -212,11 +211,16 @@ class Scan:
 
     def _element(self, start: int, *, is_first: bool) -> Offsets:
         """The stretch of an element that is hidden; (end, end) of its tag, or of what is none, where it is not."""
-        name = _NAME.match(self._text, start)
-        tag = name[1].lower() if name else ""
-        attributes, behind = _attributes(self._text, name.end() if name else start + 1)
-        if behind is None:
+        found = _TAG.match(self._text, start)
+        if found is None:
             return start + 1, start + 1
+        tag, behind = found[1].lower(), found.end()
+        attributes: dict[str, str | None] = {}
+        place = found.start(2)
+        while attribute := _ATTRIBUTE.match(self._text, place, found.end(2)):
+            name, *values = attribute.groups("")
+            attributes.setdefault(name.lower(), html.unescape("".join(values)))
+            place = attribute.end()
         shown = tag not in _NEVER_SHOWN and look(Look(), self._cascade.style_alone(tag, attributes)).shows
         if tag in _ALONE or shown:
             if is_first and (end := self._whole(tag, start, behind)):
@@ -241,29 +245,3 @@ class Scan:
             if depth == 0:
                 return match.end()
         return limit
-
-
-def _attributes(text: str, place: int) -> tuple[dict[str, str | None], int | None]:
-    """The attributes of a tag from behind its name, and where the tag ends: None where it is no tag."""
-    attributes: dict[str, str | None] = {}
-    for _ in range(_MOST_ATTRIBUTES):
-        if end := _END.match(text, place):
-            return attributes, end.end()
-        match = _ATTRIBUTE.match(text, place)
-        if match is None:
-            return attributes, None
-        value = next((group for group in match.groups()[1:] if group is not None), "")
-        attributes.setdefault(match[1].lower(), html.unescape(value))
-        place = match.end()
-    return attributes, None
-
-
-def _sheets(text: str) -> Iterator[str]:
-    """The contents of the `<style>` elements."""
-    lower = text.lower()
-    place = lower.find("<style")
-    while place >= 0:
-        start = lower.find(">", place) + 1
-        end = lower.find("</style", start)
-        yield text[start : end if end >= 0 else len(text)] if start else ""
-        place = lower.find("<style", end) if start and end >= 0 else -1
