@@ -216,11 +216,11 @@ class Scan:
             return start + 1, start + 1
         tag, behind = found[1].lower(), found.end()
         attributes: dict[str, str | None] = {}
-        place = found.start(2)
-        while attribute := _ATTRIBUTE.match(self._text, place, found.end(2)):
+        at = found.start(2)
+        while attribute := _ATTRIBUTE.match(self._text, at, found.end(2)):
             name, *values = attribute.groups("")
             attributes.setdefault(name.lower(), html.unescape("".join(values)))
-            place = attribute.end()
+            at = attribute.end()
         shown = tag not in _NEVER_SHOWN and look(Look(), self._cascade.style_alone(tag, attributes)).shows
         if tag in _ALONE or shown:
             if is_first and (end := self._whole(tag, start, behind)):
