@@ -190,6 +190,7 @@ def test_notes_comments_and_margins():
             marked("boots", '<w:r><w:footnoteReference w:id="1"/></w:r>'),
             marked("a coat", '<w:r><w:commentReference w:id="7"/></w:r>'),
             '<w:del><w:p><w:r><w:t>x</w:t><w:footnoteReference w:id="2"/></w:r></w:p></w:del>',
+            '<w:p><w:r><w:footnoteReference w:id="3"/></w:r></w:p>',
         ]
     )
     kinds = ("footnotes", "comments", "header", "footer")
@@ -199,7 +200,10 @@ def test_notes_comments_and_margins():
             "word/_rels/document.xml.rels": relations({kind: (kind, f"{kind}.xml") for kind in kinds}),
             "word/document.xml": part("document", f"<w:body>{main}</w:body>"),
             "word/footnotes.xml": part(
-                "footnotes", note("footnote", 1, "", "Not sandals."), note("footnote", 2, "", "GONE")
+                "footnotes",
+                note("footnote", 1, "", "Not sandals."),
+                note("footnote", 2, "", "GONE"),
+                note("footnote", 3, "", "Of an empty paragraph."),
             ),
             "word/comments.xml": part("comments", note("comment", 7, "Ida", "And a hat?")),
             "word/header.xml": part("hdr", paragraph("Issue 4 of May"), paragraph("Page 1 of 9")),
@@ -213,4 +217,5 @@ def test_notes_comments_and_margins():
         ("item", 1, "Bring:", "a coat"),
         ("paragraph", 0, "a coat", "Comment by Ida: And a hat?"),
         ("paragraph", 0, "", "Issue 4 of May"),
+        ("paragraph", 0, "", "Of an empty paragraph."),
     ]
