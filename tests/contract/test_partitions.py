@@ -97,7 +97,7 @@ def exact_up_to(monkeypatch):
     def set_to(passages):
         for module in (nearest, sqlite):
             monkeypatch.setattr(module, "EXACT_UP_TO", passages)
-        for name in ("migrations", "searching"):
+        for name in ("tables", "searching"):
             place = f"equipoise.corpus.postgres.{name}"
             module = pytest.importorskip(place, reason="needs the extra postgres")
             monkeypatch.setattr(module, "EXACT_UP_TO", passages)

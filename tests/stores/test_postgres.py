@@ -2,10 +2,8 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from equipoise.core.addresses import StoreUrl
@@ -13,14 +11,10 @@ from equipoise.core.errors import CorpusError, InputError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.core.where import as_where
 from equipoise.corpus import copying, nearest
-from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.indexing import index, prepare
-from equipoise.corpus.keywords import Stems
-from equipoise.corpus.offsets import packed
-from equipoise.corpus.postgres import migrations, rows, searching, words
+from equipoise.corpus.postgres import rows, searching, tables
 from equipoise.corpus.postgres.connections import parsed
-from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered
-from equipoise.corpus.scope import SIZE
+from equipoise.corpus.record_types import IndexEntry
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
@@ -93,7 +87,7 @@ def test_what_a_killed_indexer_had_is_done_by_another(place, folder):
 
 
 def test_many_vectors_are_searched_through_a_graph(store, monkeypatch):
-    for module in (migrations, searching):
+    for module in (tables, searching):
         monkeypatch.setattr(module, "EXACT_UP_TO", 100)
     store.add_documents(documents(*range(120)))
     store.add_documents(documents(*range(200, 300), trust=Trust.UNTRUSTED))
@@ -136,114 +130,13 @@ def scans(store):
     return [store._rows(ask, searching.index_of(trust))[0][0] for trust in Trust]
 
 
-def test_an_older_store_is_brought_up_to_date_and_a_newer_one_left_alone(place, store, monkeypatch):
-    store.add_documents(documents(1))
-    now = migrations.VERSION
-    more = (*migrations.MIGRATIONS, ("ALTER TABLE files ADD COLUMN note text",))
-    monkeypatch.setattr(migrations, "MIGRATIONS", more)
-    monkeypatch.setattr(migrations, "VERSION", len(more))
-    with pytest.raises(StoreError, match=rf"has version {now}, older than {now + 1}: run  equipoise index"):
-        open_store(place, read_only=True)
-    with open_store(place) as newer:
-        assert newer.doc_ids() == ("d1",)
-    monkeypatch.undo()
-    with pytest.raises(
-        StoreError, match=rf"has version {now + 1}, this equipoise reads {now}: update equipoise"
-    ):
-        open_store(place)
-
-
-def one_without_partitions(link, files, numbered):
-    """A store as version 1 wrote it: documents of every trust in one row of numbers, and one graph."""
-    link.execute("CREATE SCHEMA old")
-    link.execute("SET search_path TO old, public")
-    link.execute(
-        "CREATE TABLE migrations (version integer PRIMARY KEY, run timestamptz NOT NULL DEFAULT now())"
-    )
-    for statement in migrations.MIGRATIONS[0]:
-        link.execute(statement)
-    link.execute("INSERT INTO migrations (version) VALUES (1)")
-    link.execute("INSERT INTO meta VALUES ('encoder', 'hashed-words'), ('dimensions', '32')")
-    link.execute("ALTER TABLE vectors ALTER COLUMN vector TYPE vector(32)")
-    for path, trust in files:
-        link.execute("INSERT INTO files VALUES (%s, '00', 1, 1, %s, '.')", (path, trust))
-    stems = Stems()
-    for number, path, first, trust, entry in numbered:
-        document, count = entry.document, len(entry.spans)
-        offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-        row = (number, document.doc_id, path, document.source, document.title, trust, *offsets, document.text)
-        link.execute(
-            f"INSERT INTO documents VALUES ({', '.join(['%s'] * 13)})",
-            (*row, first, count, entry.vectors is not None),
-        )
-        placed = words.placed(stems, rows.texts_of(document, entry.spans))
-        for passage, (start, end), (terms, length) in zip(
-            range(first, first + count), entry.spans, placed, strict=True
-        ):
-            link.execute(
-                "INSERT INTO passages VALUES (%s, %s, %s, %s, %s)", (passage, number, start, end, length)
-            )
-            for term, positions in terms.items():
-                link.execute("INSERT INTO postings VALUES (%s, %s, %s)", (term, passage, positions))
-            if entry.vectors is not None:
-                vector = str(entry.vectors[passage - first].tolist())
-                link.execute("INSERT INTO vectors VALUES (%s, %s)", (passage, vector))
-    link.execute("INSERT INTO terms SELECT term, count(*) FROM postings GROUP BY term")
-    link.execute(
-        "UPDATE state SET passages = (SELECT count(*) FROM passages), tokens = (SELECT sum(length) FROM passages)"
-    )
-    link.execute("CREATE INDEX vectors_nearest ON vectors USING hnsw (vector vector_ip_ops)")
-
-
-def test_one_without_partitions_is_parted(cluster, new_place):  # noqa: F811
-    some = prepare(
-        [Document(f"d{n}", f"Ferry {n} leaves at nine. " * 90, f"d{n}.txt") for n in range(7)], HashedWords()
-    )
-    some[4] = IndexEntry(some[4].document, some[4].spans)
-    assert len(some[0].spans) > 1
-    trusts = ["trusted", "untrusted", "open", "trusted", "untrusted", "trusted", "untrusted"]
-    paths = ["a.txt", "b.txt", "b.txt", None, None, None, None]
-    firsts = [1 + sum(len(entry.spans) for entry in some[:n]) for n in range(7)]
-    numbers = [2, 3, 5, 7, 11, 13, 17]
-    with psycopg.connect(**parsed(StoreUrl(cluster.primary.url())).options) as link:
-        link.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        one_without_partitions(
-            link,
-            [("a.txt", "trusted"), ("b.txt", "open")],
-            zip(numbers, paths, firsts, trusts, some, strict=True),
-        )
-    expected = []
-    for number, path, first, trust, entry in zip(numbers, paths, firsts, trusts, some, strict=True):
-        shift, now = (0, Trust.TRUSTED) if trust == "trusted" else (SIZE, Trust.UNTRUSTED)
-        kept = replace(entry, document=replace(entry.document, trust=now))
-        expected.append(Numbered(number + shift, path, first + shift, kept))
-    place = cluster.primary.url("old")
-    with pytest.raises(
-        StoreError, match=rf"has version 1, older than {migrations.VERSION}: run  equipoise index"
-    ):
-        open_store(place, read_only=True)
-    with open_store(place) as store, open_store(new_place("sqlite"), create=True) as file:
-        file.bind_encoder(HashedWords())
-        files = [
-            FileRecord(path, "00", 1, 1, trust, ".")
-            for path, trust in zip(["a.txt", "b.txt"], Trust, strict=False)
-        ]
-        file.restore(files, expected)
-        store.verify()
-        assert store.digest() == file.digest()
-        assert store._rows("SELECT to_regclass('vectors_nearest')") == [(None,)]
-        for trust in Trust:
-            ours, theirs = store.partition(trust), file.partition(trust)
-            assert (ours.counts(), ours.bm25("ferry 4 nine", 50)) == (
-                theirs.counts(),
-                theirs.bm25("ferry 4 nine", 50),
-            )
-        store.add_documents(documents(8))
-        store.add_documents(documents(9, trust=Trust.UNTRUSTED))
-        assert [number.number for number in store.numbered()][-1] == SIZE + 18
-        store.verify()
-    with open_store(place) as again:
-        assert again.counts().documents == 9
+@pytest.mark.parametrize(("more", "advice"), [(1, "update equipoise"), (-1, "into a new store")])
+def test_a_store_of_another_version_is_left_alone(place, store, more, advice):
+    store._write(lambda: store._change("UPDATE migrations SET version = version + ?", more))
+    said = rf"has version {tables.VERSION + more}, this equipoise reads {tables.VERSION}: .*{advice}"
+    for how in ({}, {"read_only": True}, {"create": True}):
+        with pytest.raises(StoreError, match=said):
+            open_store(place, **how)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from equipoise.core.where import Where
 from equipoise.corpus import contents, postings, record_types
 from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.partition import Partition
-from equipoise.corpus.postgres import migrations, rows, searching, verification
+from equipoise.corpus.postgres import rows, searching, tables, verification
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import PostgresWords, words_in
@@ -53,7 +53,7 @@ class PostgresStore(Store):
     def open(
         cls, path: Place, *, create: bool = False, read_only: bool = False, timeout: float = 5.0
     ) -> Self:
-        """The store at an address; with `create` it is made there, and one of an older version brought up to date.
+        """The store at an address; with `create` it is made there.
 
         With `read_only` replicas are asked where there are some. Waits `timeout` seconds for a host to read from.
         """
@@ -62,8 +62,7 @@ class PostgresStore(Store):
         store = cls(path, read_only=read_only, timeout=timeout)
         try:
             with store._session.bare(at_once=True) as link:
-                address = store._session.address
-                migrations.prepare(link, address, path, create=create, read_only=read_only)
+                tables.prepare(link, store._session.address, path, create=create and not read_only)
         except BaseException:
             store.close()
             raise
@@ -135,7 +134,7 @@ class PostgresStore(Store):
 
     def bind_encoder(self, encoder: Encoder) -> None:
         if self._meta() != (wanted := record_types.meta_of(encoder)):
-            self._session.write(lambda link: migrations.bind(link, wanted))
+            self._session.write(lambda link: tables.bind(link, wanted))
         self.check_encoder(encoder)
 
     def numbered(self) -> Iterator[Numbered]:
@@ -154,7 +153,7 @@ class PostgresStore(Store):
 
     def index_vectors(self) -> None:
         with self._session.bare() as link:
-            migrations.index_vectors(link, self._session.address.name)
+            tables.index_vectors(link, self._session.address.name)
 
     def claim(self, name: str) -> bool:
         """See `store.Store`. A lock of the session: it ends with this process, however that ends."""
