@@ -4,8 +4,6 @@ import pytest
 from test_documents import ended, get, indexed, put
 
 from equipoise.apps.server import scanning
-from equipoise.apps.server.book import Book
-from equipoise.apps.server.jobs import Jobs
 from equipoise.audit.scan import holding, scan
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Trust
@@ -158,17 +156,3 @@ def test_all_that_a_key_hands_in_is_one_author(served):
         report = index([place], store, HashedWords(), trust=Trust.UNTRUSTED)
         assert report.unchanged == 2
         assert store.partition(Trust.UNTRUSTED).authors().names == (f"key:{admin.key_id}",)
-
-
-def test_a_book_of_an_earlier_version_is_read(tmp_path):
-    book = Book(tmp_path)
-    book.rows("ALTER TABLE jobs DROP COLUMN author")
-    book.rows(
-        "INSERT INTO jobs (job_id, name, trust, state, created) VALUES ('a', 'x.md', 'open', 'waiting', 'now')"
-    )
-    book.close()
-    for _ in range(2):
-        book = Book(tmp_path)
-        [job] = Jobs(book, tmp_path, tmp_path / "index.db", HashedWords()).latest(5)
-        assert (job.name, job.author, job.trust) == ("x.md", "", Trust.UNTRUSTED)
-        book.close()

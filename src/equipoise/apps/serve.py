@@ -135,11 +135,8 @@ app.add_typer(keys, name="keys")
 
 @contextmanager
 def _opened(store: Path | None, docs: list[Path] | None) -> Iterator[Keys]:
-    book = Book(folder_of(settings_of({"store.path": store}, docs).store.path))
-    try:
+    with Book(folder_of(settings_of({"store.path": store}, docs).store.path)) as book:
         yield Keys(book)
-    finally:
-        book.close()
 
 
 def _as_dict(key: Key, spent: tuple[int, int]) -> dict[str, object]:

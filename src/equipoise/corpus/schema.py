@@ -113,6 +113,19 @@ def mapped(path: Path) -> Iterator[None]:
         raise StoreError(_sentence(path, error)) from error
 
 
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it is kept or, on any error, nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
 def damaged(path: Place, reason: str) -> StoreError:
     """The error for a store that holds what it should not."""
     said = visible.title(reason)
@@ -160,14 +173,9 @@ def _opened(uri: str, path: Path, *, create: bool, timeout: float) -> sqlite3.Co
 def _prepare(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
     if create and _is_blank(connection):
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             if _is_blank(connection):
                 _make_tables(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
     _check(connection, path)
 
 

@@ -27,7 +27,7 @@ from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.partition import Partition
 from equipoise.corpus.record_types import Ids, Numbered, PartCounts
-from equipoise.corpus.schema import connect, mapped
+from equipoise.corpus.schema import connect, mapped, transaction
 from equipoise.corpus.scope import SQLITE, DocumentScope
 from equipoise.corpus.store import Store
 
@@ -183,14 +183,8 @@ class SqliteStore(Store):
     def _writing(self) -> Iterator[None]:
         """One transaction: all of it is kept or, on any error, nothing."""
         with self._lock, mapped(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._connection):
                 yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
             self._writes += 1
 
     @contextmanager

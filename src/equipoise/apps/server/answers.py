@@ -96,11 +96,10 @@ class Answers:
 
     def rate(self, answer_id: str, key: Key, rating: int, comment: str) -> bool:
         """Put down what whoever asked with `key` thinks; False where no such answer is theirs."""
-        with self.book.writing():
-            rated = self.book.rows(
-                "UPDATE answers SET rating = ?, comment = ? WHERE answer_id = ? AND key_id = ? RETURNING number",
-                (rating, comment.encode("utf-8", "replace").decode(), answer_id, key.counted[-1].key_id),
-            )
+        rated = self.book.rows(
+            "UPDATE answers SET rating = ?, comment = ? WHERE answer_id = ? AND key_id = ? RETURNING number",
+            (rating, comment.encode("utf-8", "replace").decode(), answer_id, key.counted[-1].key_id),
+        )
         return bool(rated)
 
     def questions(self, view: View, days: int, most: int) -> list[AskedQuestion]:

@@ -80,7 +80,6 @@ async def _life(app: FastAPI, opened: Callable[[], Service]) -> AsyncIterator[No
     try:
         yield
     finally:
-        service.jobs.stop()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -44,7 +44,8 @@ class Audit:
 
     def write(self, entry: dict[str, Any]) -> None:
         """Append one line; several processes may do so at the same time."""
-        line = json.dumps({"time": _now()} | entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": now} | entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         with (self.folder / "audit.lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._put_aside(len(line))
@@ -77,7 +78,3 @@ def of_result(result: Answer | Refusal) -> dict[str, Any]:
         "probability": trace.probability,
         "failure": trace.failure,
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -18,7 +18,9 @@ import platformdirs
 
 from equipoise.apps.server.sharing import protect
 from equipoise.core.addresses import Place
+from equipoise.core.closing import Closing
 from equipoise.core.errors import StoreError
+from equipoise.corpus.schema import transaction
 
 FOLDER = ".server"
 """What the folder beside the index is called: `index.db` has `index.server`."""
@@ -61,8 +63,8 @@ def folder_of(store: Place) -> Path:
     return Path(platformdirs.user_data_dir("equipoise", appauthor=False)) / "servers" / f"{name}{FOLDER}"
 
 
-class Book:
-    """An open book; close it at the end. Each method raises StoreError where the file fails."""
+class Book(Closing):
+    """An open book; close it, or use it in a `with` block. Each method raises StoreError where the file fails."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "server.db"
@@ -76,12 +78,6 @@ class Book:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES)
-        with self.writing():
-            for table, column in (("jobs", "author"), ("jobs", "collection"), ("keys", "where_json")):
-                if column not in {
-                    row[1] for row in self.rows(f"PRAGMA table_info({table})")
-                }:  # of a version before
-                    self.rows(f"ALTER TABLE {table} ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
 
     def close(self) -> None:
         """Close the file."""
@@ -96,15 +92,8 @@ class Book:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction: all of it is kept or, on any error, nothing."""
-        with self._lock, self._mapped():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        with self._lock, self._mapped(), transaction(self._connection):
+            yield
 
     def keep(self) -> None:
         """Let everything that was written outlive a power cut too."""

@@ -5,19 +5,20 @@ one that holds the lock works; when it dies another takes over, and what was in 
 """
 
 import asyncio
-import fcntl
 import json
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import IO
+from threading import Event
 
 from equipoise.apps.server import scanning
+from equipoise.apps.server.alone import POLL_S, alone, to_its_end
 from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import FAILED, LOG, busy
 from equipoise.apps.server.uploads import keep_folder
@@ -36,7 +37,6 @@ from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 
-POLL_S = 0.5
 PAUSE_S = 1.0
 """Before a job is tried again whose index could not be written."""
 MOST_TRIES = 50
@@ -92,7 +92,7 @@ class Jobs:
     reader: Store | None = None
     """Who reads the index: a replica of a database may be behind."""
     _new: asyncio.Event = field(default_factory=asyncio.Event)
-    _stopping: bool = False
+    _stopping: Event = field(default_factory=Event)
 
     def room(self) -> tuple[str, Path]:
         """An id, and where the bytes of its file are to be written. Raises ApiError where too many wait."""
@@ -106,18 +106,14 @@ class Jobs:
 
     def accept(self, job_id: str, name: str, trust: Trust, author: str = "", collection: str = "") -> Job:
         """A job for a file that has come in. It outlives whatever happens from now on."""
-        with self.book.writing():
-            self.book.rows(
-                "INSERT INTO jobs (job_id, name, trust, state, created, author, collection)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (job_id, name, trust.value, State.WAITING, _now(), author, collection),
-            )
+        now = _now()
+        self.book.rows(
+            "INSERT INTO jobs (job_id, name, trust, state, created, author, collection) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (job_id, name, trust.value, State.WAITING, now, author, collection),
+        )
         self.book.keep()
         self._new.set()
-        job = self.find(job_id)
-        if job is None:
-            raise busy()
-        return job
+        return Job(job_id, name, trust, State.WAITING, "", 0, 0, (), now, "", author, collection)
 
     def find(self, job_id: str) -> Job | None:
         """The job, None for an unknown one."""
@@ -131,9 +127,7 @@ class Jobs:
 
     async def run(self) -> None:
         """Work until cancelled."""
-        with _lock_of(self.folder) as lock:
-            while not _locked(lock):  # noqa: ASYNC110 - another process holds it
-                await asyncio.sleep(POLL_S)
+        async with alone(self.folder / "jobs.lock"):
             self._begin_again()
             while True:
                 job = self._next()
@@ -143,11 +137,7 @@ class Jobs:
                         async with asyncio.timeout(POLL_S):
                             await self._new.wait()
                 else:
-                    await _to_its_end(asyncio.ensure_future(asyncio.to_thread(self._do, job)))
-
-    def stop(self) -> None:
-        """Let go of what is in work at its next step; it is begun again when the server starts."""
-        self._stopping = True
+                    await to_its_end(partial(self._do, job), self._stopping.set)
 
     def forget_file(self, path: Path) -> None:
         """Delete the file of a document that was taken out, if it was handed in here."""
@@ -167,8 +157,7 @@ class Jobs:
                 self._set(job_id, State.WAITING)
 
     def _set(self, job_id: str, state: State) -> None:
-        with self.book.writing():
-            self.book.rows("UPDATE jobs SET state = ? WHERE job_id = ?", (state, job_id))
+        self.book.rows("UPDATE jobs SET state = ? WHERE job_id = ?", (state, job_id))
 
     def _next(self) -> Job | None:
         """The job whose turn it is, which runs from now on: the oldest of the key that was served longest ago."""
@@ -179,10 +168,9 @@ class Jobs:
         )
         if not rows:
             return None
-        with self.book.writing():
-            self.book.rows(
-                "UPDATE jobs SET state = ?, tries = tries + 1 WHERE job_id = ?", (State.RUNNING, rows[0][0])
-            )
+        self.book.rows(
+            "UPDATE jobs SET state = ?, tries = tries + 1 WHERE job_id = ?", (State.RUNNING, rows[0][0])
+        )
         return self.find(str(rows[0][0]))
 
     def _do(self, job: Job) -> None:
@@ -220,7 +208,7 @@ class Jobs:
                     writer=job.author,
                     metadata={COLLECTION: job.collection} if job.collection else {},
                     gone=Gone.KEEP,
-                    progress=self._teller(job),
+                    progress=partial(self._tell, job),
                     judge=holding,
                     most=self.most,
                 )
@@ -260,36 +248,23 @@ class Jobs:
         else:
             place.unlink(missing_ok=True)
 
-    def _teller(self, job: Job) -> "_Teller":
-        return _Teller(self, job)
+    def _tell(self, job: Job, step: IndexProgress) -> None:
+        """Write down how far a job is."""
+        if self._stopping.is_set():
+            raise _Stopped
+        self.book.rows(
+            "UPDATE jobs SET done = ?, total = ? WHERE job_id = ?", (step.embedded, step.passages, job.job_id)
+        )
 
     def _end(
         self, job: Job, state: State, *, error: str = "", documents: Sequence[ListedDocument] = ()
     ) -> None:
         ids = json.dumps([document.doc_id for document in documents])
         trust = documents[0].trust if documents else job.trust
-        with self.book.writing():
-            self.book.rows(
-                "UPDATE jobs SET state = ?, error = ?, documents = ?, trust = ?, ended = ? WHERE job_id = ?",
-                (state, error, ids, trust.value, _now(), job.job_id),
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class _Teller:
-    """Writes down how far a job is."""
-
-    jobs: Jobs
-    job: Job
-
-    def __call__(self, step: IndexProgress) -> None:
-        if self.jobs._stopping:
-            raise _Stopped
-        with self.jobs.book.writing():
-            self.jobs.book.rows(
-                "UPDATE jobs SET done = ?, total = ? WHERE job_id = ?",
-                (step.embedded, step.passages, self.job.job_id),
-            )
+        self.book.rows(
+            "UPDATE jobs SET state = ?, error = ?, documents = ?, trust = ?, ended = ? WHERE job_id = ?",
+            (state, error, ids, trust.value, _now(), job.job_id),
+        )
 
 
 def _reason(error: EquipoiseError, name: str) -> str:
@@ -304,29 +279,6 @@ def _read(row: tuple[object, ...]) -> Job:
     job_id, name, trust, state, error, done, total, documents, *more = map(str, row)
     ids = tuple(json.loads(documents))
     return Job(job_id, name, Trust(trust), State(state), error, int(done), int(total), ids, *more)
-
-
-async def _to_its_end(work: "asyncio.Future[None]") -> None:
-    """Wait for work in a thread, also when this is cancelled: it needs what would be closed next."""
-    try:
-        await asyncio.shield(work)
-    except asyncio.CancelledError:
-        await work
-        raise
-
-
-@contextmanager
-def _lock_of(folder: Path) -> Iterator[IO[bytes]]:
-    with (folder / "jobs.lock").open("ab") as lock:
-        yield lock
-
-
-def _locked(lock: IO[bytes]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _now() -> str:

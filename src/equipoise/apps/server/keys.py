@@ -126,22 +126,12 @@ class Keys:
         if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError(f"a key needs a name of at most {LONGEST_NAME} letters, for example  website")
         secret = PREFIX + secrets.token_urlsafe(32)
-        made = Key(secrets.token_hex(4), name, scope, rate, questions, tokens, _now(), where=where)
-        with self.book.writing():
-            self.book.rows(
-                f"INSERT INTO keys ({_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
-                (
-                    made.key_id,
-                    name,
-                    scope.value,
-                    rate,
-                    questions,
-                    tokens,
-                    made.created,
-                    key_of(where),
-                    _digest(secret),
-                ),
-            )
+        limits = (rate, questions, tokens)
+        made = Key(secrets.token_hex(4), name, scope, *limits, _now(), where=where)
+        self.book.rows(
+            f"INSERT INTO keys ({_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
+            (made.key_id, name, scope.value, *limits, made.created, key_of(where), _digest(secret)),
+        )
         return made, secret
 
     def all(self) -> tuple[Key, ...]:
@@ -154,11 +144,10 @@ class Keys:
 
     def revoke(self, key_id: str) -> None:
         """Let the key open nothing any more. Raises InputError for an unknown one."""
-        with self.book.writing():
-            changed = self.book.rows(
-                "UPDATE keys SET revoked = ? WHERE key_id = ? AND revoked = '' RETURNING key_id",
-                (_now(), key_id),
-            )
+        changed = self.book.rows(
+            "UPDATE keys SET revoked = ? WHERE key_id = ? AND revoked = '' RETURNING key_id",
+            (_now(), key_id),
+        )
         if not changed:
             raise InputError(f"there is no key {key_id!r} to revoke: run  equipoise keys list")
 

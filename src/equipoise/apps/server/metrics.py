@@ -1,7 +1,6 @@
 """Numbers for Prometheus. Nothing of a question, and no key, is in a label."""
 
 import os
-from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -48,10 +47,10 @@ class Metrics:
         self._questions.labels(outcome).inc()
         self._tokens.inc(tokens)
 
-    def watch(self, running: Callable[[], int], waiting: Callable[[], int]) -> None:
+    def watch(self, running: int, waiting: int) -> None:
         """Take the state of the queue as it is now."""
-        self._running.set(running())
-        self._waiting.set(waiting())
+        self._running.set(running)
+        self._waiting.set(waiting)
 
     def page(self) -> bytes:
         """What Prometheus reads."""

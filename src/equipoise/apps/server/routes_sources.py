@@ -6,9 +6,6 @@ several, or worker, reads.
 """
 
 import asyncio
-import fcntl
-from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
@@ -18,6 +15,7 @@ from pydantic import BaseModel, Field
 from equipoise.apps.fresh import POLL_S, Turns
 from equipoise.apps.known_sources import known
 from equipoise.apps.server.access import Admin, Serving
+from equipoise.apps.server.alone import alone, to_its_end
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
@@ -86,20 +84,11 @@ async def keep_fresh(service: Service) -> None:
     def encoder(_: Store) -> Encoder:
         return service.library.components.encoder
 
-    with (_folder(service) / "lock").open("ab") as lock:
-        while not _locked(lock.fileno()):  # noqa: ASYNC110 - another process holds it
-            await asyncio.sleep(POLL_S)
+    async with alone(service.folder / "sources.lock"):
         with await asyncio.to_thread(Memory, service.settings.store.path) as memory:
             turns = Turns(service.settings, memory, encoder, changed)
             while True:
-                work = asyncio.ensure_future(asyncio.to_thread(turns.next))
-                try:
-                    await asyncio.shield(work)
-                except asyncio.CancelledError:
-                    turns.stopping.set()
-                    with suppress(Exception):
-                        await work
-                    raise
+                await to_its_end(turns.next, turns.stopping.set)
                 await asyncio.sleep(POLL_S)
 
 
@@ -111,17 +100,3 @@ def _ask(service: Service, address: str) -> None:
 def _listed(service: Service) -> list[SourceInfo]:
     every, files = known(service.settings), service.store.files()
     return [SourceInfo.model_validate(one.row(of_source(files, one.address))) for one in every]
-
-
-def _folder(service: Service) -> Path:
-    folder = service.folder / "sources"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _locked(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -71,8 +71,7 @@ def _records(service: Service) -> bool:
 )
 async def metrics(service: Serving, key: Admin) -> Response:
     """Requests, questions by how they ended, tokens, and the queue."""
-    queue = service.queue
-    service.metrics.watch(lambda: queue.running, lambda: queue.waiting)
+    service.metrics.watch(service.queue.running, service.queue.waiting)
     return Response(service.metrics.page(), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -67,11 +67,8 @@ def factory(settings: Settings) -> Any:  # noqa: ANN401
 
 def check(settings: Settings, host: str) -> bool:
     """Whether there are keys. Raises InputError where others could reach a server without any."""
-    book = Book(folder_of(settings.store.path))
-    try:
+    with Book(folder_of(settings.store.path)) as book:
         has_keys = Keys(book).exist()
-    finally:
-        book.close()
     if not has_keys and not settings.public.ask and not is_loopback(host):
         raise InputError(
             f"there are no keys, and {host} can be reached from elsewhere: run  equipoise keys create NAME , let "

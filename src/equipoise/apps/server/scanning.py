@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +92,4 @@ def _alike(document: ListedDocument, name: str) -> list[dict[str, Any]]:
 def _keep(book: Book, scans: dict[str, Kept]) -> None:
     with book.writing():
         for doc_id, kept in scans.items():
-            text = json.dumps(
-                {
-                    "findings": kept.findings,
-                    "total": kept.total,
-                    "failure": kept.failure,
-                    "not_run": kept.not_run,
-                }
-            )
-            book.rows("INSERT OR REPLACE INTO findings VALUES (?, ?)", (doc_id, text))
+            book.rows("INSERT OR REPLACE INTO findings VALUES (?, ?)", (doc_id, json.dumps(asdict(kept))))

@@ -26,11 +26,6 @@ EMPTY: dict[str, Any] = {"probability": None, "failure": "", "timings": {}, "mod
 _PLACES = ("highlights", "nearest", "passages", "flagged")
 
 
-def for_operator(result: Answer | Refusal) -> dict[str, Any]:
-    """Everything: what `equipoise ask --json` prints."""
-    return result.to_dict()
-
-
 def for_asker(result: Answer | Refusal) -> dict[str, Any]:
     """The same object with what is for the operator left empty; a key that is in neither list is left out."""
     fields = for_strangers(result).to_dict()
@@ -76,8 +71,8 @@ def untrusted_part(result: Answer) -> Others | None:
 
 
 def outcome(result: Answer | Refusal, *, admin: bool) -> dict[str, Any]:
-    """The result for whoever asked."""
-    return for_operator(result) if admin else for_asker(result)
+    """The result for whoever asked: for an admin everything that `equipoise ask --json` prints."""
+    return result.to_dict() if admin else for_asker(result)
 
 
 def shown_source(source: str) -> str:
