@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
 
 from equipoise.apps.known_sources import Known, known_to
@@ -25,7 +26,7 @@ from equipoise.corpus import vectors
 from equipoise.corpus.embedding import AT_A_TIME
 from equipoise.corpus.sources.memory import Memory, SourceTurn
 from equipoise.corpus.sources.opening import sync_source
-from equipoise.corpus.sources.syncing import claim_of
+from equipoise.corpus.sources.syncing import Taken, claimed
 from equipoise.corpus.store import Store
 from equipoise.corpus.writing import IndexProgress
 
@@ -58,11 +59,11 @@ class Turns:
             every = known_to(self.memory, self.settings)
             wanted = sorted((one for one in every if one.is_wanted), key=_order)
             if self.store is not None:
-                return self._taken_of(self.store, wanted) or self._embedded(self.store, every)
+                return self._taken(self.store, wanted) or self._embedded(self.store, every)
             if not wanted:
                 return False
             with Store.open(self.settings.store.path) as store:
-                return self._taken_of(store, wanted)
+                return self._taken(store, wanted)
         except Stopped:
             return False
         except Exception:
@@ -70,22 +71,22 @@ class Turns:
             self.stopping.wait(POLL_S)
             return False
 
-    def _taken_of(self, store: Store, wanted: list[Known]) -> bool:
-        return any(self._taken(store, one) for one in wanted)
+    def _taken(self, store: Store, wanted: list[Known]) -> bool:
+        return any(self._is_taken(store, one) for one in wanted)
 
-    def _taken(self, store: Store, one: Known) -> bool:
+    def _is_taken(self, store: Store, one: Known) -> bool:
         """Whether a source could be claimed, is still wanted, and was read, well or not."""
-        claimed = claim_of(one.address)
-        if self.stopping.is_set() or not store.claim(claimed):
+        if self.stopping.is_set():
             return False
         try:
-            again = {now.address: now for now in known_to(self.memory, self.settings)}.get(one.address)
-            if again is None or not again.is_wanted:  # somebody has read it meanwhile
-                return False
-            self._read(store, again)
-            return True
-        finally:
-            store.release(claimed)
+            with claimed(store, one.address):
+                again = {now.address: now for now in known_to(self.memory, self.settings)}.get(one.address)
+                if again is None or not again.is_wanted:  # somebody has read it meanwhile
+                    return False
+                self._read(store, again)
+                return True
+        except Taken:
+            return False
 
     def _read(self, store: Store, one: Known) -> None:
         """Read a claimed source."""
@@ -94,7 +95,9 @@ class Turns:
         holding = Holding() if self.settings.trust.hold == "always" else None
         try:
             with holding or nullcontext():
-                sync_source(one.chosen, store, self.encoder(store), progress=self._teller(one), judge=holding)
+                sync_source(
+                    one.chosen, store, self.encoder(store), progress=partial(self._tell, one), judge=holding
+                )
         except Stopped:
             self.memory.turn(one.address, replace(begun, asked=True, running=False, tries=0, said=""))
             raise
@@ -106,18 +109,16 @@ class Turns:
         finally:
             self.changed(store)
 
-    def _teller(self, one: Known) -> Callable[[IndexProgress], None]:
-        def tell(step: IndexProgress) -> None:
-            self._go_on()
-            if (now := time.monotonic()) < self._told + _TELL_S:
-                return
-            self._told = now
-            done = f"{step.file:,} of {step.files:,} read"
-            if step.passages:
-                done = f"{step.embedded:,} of {step.passages:,} passages embedded"
-            self.memory.tell(one.address, f"{done} ({_me()})")
-
-        return tell
+    def _tell(self, one: Known, step: IndexProgress) -> None:
+        """Remember how far a source is, now and then."""
+        self._go_on()
+        if (now := time.monotonic()) < self._told + _TELL_S:
+            return
+        self._told = now
+        done = f"{step.file:,} of {step.files:,} read"
+        if step.passages:
+            done = f"{step.embedded:,} of {step.passages:,} passages embedded"
+        self.memory.tell(one.address, f"{done} ({_me()})")
 
     def _embedded(self, store: Store, every: list[Known]) -> bool:
         """Whether passages that waited for vectors were given them: few are left to whoever reads just now."""

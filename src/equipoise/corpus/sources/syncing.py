@@ -1,6 +1,7 @@
 """An index brought up to date with one source that is no folder: whose its documents are, and what is in repair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -27,9 +28,16 @@ class Taken(CorpusError):
     """Another process reads the source."""
 
 
-def claim_of(address: str) -> str:
-    """What is claimed of a store (`Store.claim`) by whoever reads the source at an address into it."""
-    return f"source {address}"
+@contextmanager
+def claimed(store: Store, address: str) -> Iterator[None]:
+    """Inside it no other process reads the source at an address into the store. Raises Taken where one does."""
+    name = f"source {address}"
+    if not store.claim(name):
+        raise Taken(f"{address} is being read by another process: wait for it")
+    try:
+        yield
+    finally:
+        store.release(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +79,17 @@ def sync(
     """Bring `store` up to date with the `source` at an address; `metadata` None leaves what was said of its documents
     before.
 
-    What its readers wrote is untrusted whatever `trust` says. Raises CorpusError where nothing can be listed or another
-    process reads the same source, StoreError, ModelError.
+    What its readers wrote is untrusted whatever `trust` says. Raises CorpusError where nothing can be listed, Taken
+    where another process reads the same source, StoreError, ModelError.
     """
     store.bind_encoder(encoder)
-    claimed = claim_of(address)
-    if not store.claim(claimed):
-        raise Taken(f"{address} is being read by another process: wait for it")
-    try:
+    with claimed(store, address):
         files = of_source(store.files(), address)
         said = _metadata(files, metadata)
         known = _Known(address, files, trust, said)
         writer = IndexWriter(store, encoder, _said, progress or (lambda step: None), judge)
         there = {key: one if one.metadata == said else replace(one, sha256="") for key, one in files.items()}
         report = Mirror(source, writer, readers, known.label, there).run(gone, known.spared)
-    finally:
-        store.release(claimed)
     return replace(report, strangers=tuple(one for one in report.strangers if trust is not Trust.TRUSTED))
 
 
