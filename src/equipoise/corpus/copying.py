@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from equipoise.core.errors import StoreError
@@ -9,7 +10,7 @@ from equipoise.core.types import Array
 from equipoise.corpus import contents
 from equipoise.corpus.contents import Row
 from equipoise.corpus.places import Places, is_address
-from equipoise.corpus.record_types import FileRecord, Numbered
+from equipoise.corpus.record_types import Numbered
 from equipoise.corpus.store import Store
 
 AT_A_TIME = 50
@@ -38,7 +39,11 @@ def copy(source: Store, target: Store, report: Callable[[int, int, str], None] =
         total = source.counts().documents
         _bind(source, target)
         old, new = Places(source.folder), Places(target.folder)
-        target.restore([_moved(record, old, new) for record in source.files().values()], [])
+        files = [
+            replace(one, path=_renamed(one.path, old, new), root=_renamed(one.root, old, new))
+            for one in source.files().values()
+        ]
+        target.restore(files, [])
         done, batch = 0, list[Numbered]()
         for numbered in source.numbered():
             path = None if numbered.path is None else _renamed(numbered.path, old, new)
@@ -80,21 +85,8 @@ def _with_places(store: Store) -> Iterator[Row]:
 
 
 def _bind(source: Store, target: Store) -> None:
-    meta = {row[1]: row[2] for row in _first(source, "meta")}
-    if meta:
+    if meta := dict(row[1:] for row in takewhile(lambda row: row[0] == "meta", source.contents())):
         target.bind_encoder(_Recorded(meta["encoder"], int(meta["dimensions"])))
-
-
-def _first(store: Store, table: str) -> Iterator[Row]:
-    """The rows of the first table."""
-    for row in store.contents():
-        if row[0] != table:
-            return
-        yield row
-
-
-def _moved(record: FileRecord, old: Places, new: Places) -> FileRecord:
-    return replace(record, path=_renamed(record.path, old, new), root=_renamed(record.root, old, new))
 
 
 def _renamed(key: str, old: Places, new: Places) -> str:

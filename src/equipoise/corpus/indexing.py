@@ -24,7 +24,7 @@ from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_met
 from equipoise.corpus.sources.folder import Folder
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
-from equipoise.corpus.writing import Incoming, IndexProgress, IndexWriter, Judge, Progress, Said
+from equipoise.corpus.writing import Incoming, IndexProgress, IndexWriter, Judge, Progress
 from equipoise.text import visible
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -90,7 +90,11 @@ def index(
         known_metadata(records, places),
     )
     folder = Folder(walk, places, whose)
-    by = IndexWriter(store, encoder, _said(places), progress or _silent, judge, most)
+
+    def known_of(turn: Incoming, record: FileRecord, beside: bytes) -> Mapping[str, Scalar]:
+        return telling.of_file(places.path(turn.key), places.path(record.root), beside, record.metadata)
+
+    by = IndexWriter(store, encoder, known_of, progress or (lambda step: None), judge, most)
     with Readers() as readers:
         report = Mirror(folder, by, readers, folder.label, known).run(gone, folder.emptied)
     return replace(report, skipped=tuple(walk.skipped))
@@ -109,16 +113,3 @@ def cut(document: Document) -> Cut:
     title = visible.title(document.title)
     clean = replace(document, title=title, sentences=sentences, blocks=structure)
     return clean, tuple(passages(clean))
-
-
-def _silent(step: IndexProgress) -> None:
-    """No progress wanted."""
-
-
-def _said(places: Places) -> Said:
-    """What is known of files by their place, their folder and what stands beside them."""
-
-    def said(turn: Incoming, record: FileRecord, beside: bytes) -> Mapping[str, Scalar]:
-        return telling.of_file(places.path(turn.key), places.path(record.root), beside, record.metadata)
-
-    return said

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from equipoise.core.errors import CorpusError, EquipoiseError, UnreadableFile
 from equipoise.core.metadata import DATE
 from equipoise.core.types import Trust
-from equipoise.corpus.files import LeftOut, Original
+from equipoise.corpus.files import LeftOut
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.sources.source import COMMENTS, DocumentSource, Item, ItemPart, Unanswered
 from equipoise.corpus.vectors import PAUSE_S
 from equipoise.corpus.workers import Readers
-from equipoise.corpus.writing import OPTIMIZE_FROM, Fresh, IndexProgress, IndexWriter, Same
+from equipoise.corpus.writing import OPTIMIZE_FROM, Fresh, Incoming, IndexProgress, IndexWriter, Same
 
 _AHEAD = 8
 _BYTES = 64_000_000  # of the items ahead together, unless one alone is larger
@@ -33,28 +33,6 @@ Label = Callable[[str, FileRecord | None], FileRecord]
 Spare = Callable[[Sequence[str]], Sequence[tuple[LeftOut, Sequence[str]]]]
 """What of the keys that seem gone stays, since too many are gone at once: why, and which."""
 _Outcome = Same | list[tuple[ItemPart, Fresh]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A part of an item whose turn it is: an `Incoming` of the writer."""
-
-    key: str
-    whole: str
-    old: FileRecord | None
-    original: Original
-    read: Same | Fresh | EquipoiseError
-
-    @property
-    def source(self) -> str:
-        """Its name for people."""
-        return self.original.source
-
-    def outcome(self) -> Same | Fresh:
-        """What was read. Raises what kept it from being so."""
-        if isinstance(self.read, EquipoiseError):
-            raise self.read
-        return self.read
 
 
 @dataclass(slots=True)
@@ -170,10 +148,8 @@ class Mirror:
                 return Same(old, replace(old, size=content.size, mtime_ns=content.mtime_ns))
             else:
                 readings = self.readers.read(item.original.source, content.data)
-            if (
-                dated := item.original.dated
-            ) and part.ending != COMMENTS:  # what it says of itself comes first
-                readings = [replace(one, metadata={DATE: dated, **one.metadata}) for one in readings]
+            if (day := item.original.dated) and part.ending != COMMENTS:  # what it says of itself comes first
+                readings = [replace(one, metadata={DATE: day, **one.metadata}) for one in readings]
             sha256 = item.sha256 or content.sha256
             made.append((part, Fresh(sha256, content.size, content.mtime_ns, readings, content.beside)))
         return made
@@ -208,10 +184,8 @@ class Mirror:
         if ending == COMMENTS:
             label = replace(label, trust=Trust.UNTRUSTED, author=key)
         original = replace(item.original, source=item.original.source + ending)
-        turn = _Turn(
-            key, (item.whole or item.original.source) + ending, begun.olds.get(ending), original, read
-        )
-        self.writer.write(turn, label)
+        whole = item.whole + ending if item.whole else original.source
+        self.writer.write(Incoming(key, whole, begun.olds.get(ending), original, read), label)
 
 
 def _nothing(what: str, reasons: Sequence[object]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from equipoise.core.errors import CorpusError
+from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.corpus import record_types
@@ -29,16 +29,9 @@ class VectorProgress:
     passages: int
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A file that was taken out of the store, since the encoder failed on its text: its path there, and why."""
-
-    path: str
-    reason: str
-
-
-def make(store: Store, encoder: Encoder, report: Callable[[VectorProgress], None]) -> list[Refused]:
-    """Give every document of the store its vectors; the files on whose texts the encoder fails.
+def make(store: Store, encoder: Encoder, report: Callable[[VectorProgress], None]) -> list[UnreadableFile]:
+    """Give every document of the store its vectors. The files on whose texts the encoder fails, by their paths in the
+    store, are taken out of it.
 
     Documents of several files are embedded together, about AT_A_TIME passages, and written in one transaction.
     Raises StoreError, ModelError or InputError where the encoder cannot be used, and CorpusError where it fails on
@@ -64,7 +57,7 @@ class _Run:
     report: Callable[[VectorProgress], None]
     total: int
     done: int = 0
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[UnreadableFile] = field(default_factory=list)
 
     def embed(self, numbers: Sequence[int]) -> None:
         """Give claimed documents their vectors, and give them back."""
@@ -85,7 +78,7 @@ class _Run:
             if pending.path is None:
                 raise error
             self.store.drop_pending(pending)
-            self.refused.append(Refused(pending.path, str(error)))
+            self.refused.append(UnreadableFile(pending.path, str(error)))
         self.store.add_vectors(made)
         self.done += sum(len(pending.spans) for pending in group)
 

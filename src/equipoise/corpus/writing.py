@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
-from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
+from equipoise.core.errors import CorpusError, EquipoiseError, StoreError, UnreadableFile
 from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
@@ -70,28 +69,21 @@ class Fresh:
     beside: bytes = b""
 
 
-class Incoming(Protocol):
-    """A file or page whose turn it is: `source` is its name for people, `whole` the one where that is taken, `key` the
-    one in the store, and `old` what the store knows of it."""
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A file or page whose turn it is: `key` is its name in the store, `whole` the one for people where that of
+    `original` is taken, `old` what the store knows of it, and `read` what was read, or what kept it from being so."""
+
+    key: str
+    whole: str
+    old: FileRecord | None
+    original: Original
+    read: Same | Fresh | EquipoiseError
 
     @property
-    def source(self) -> str: ...
-
-    @property
-    def whole(self) -> str: ...
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def old(self) -> FileRecord | None: ...
-
-    @property
-    def original(self) -> Original: ...
-
-    def outcome(self) -> Same | Fresh:
-        """What was read. Raises UnreadableFile, CorpusError where no worker can be started."""
-        ...
+    def source(self) -> str:
+        """Its name for people."""
+        return self.original.source
 
 
 Said = Callable[[Incoming, FileRecord, bytes], Mapping[str, Scalar]]
@@ -147,13 +139,17 @@ class IndexWriter:
 
     def _one(self, turn: Incoming, label: FileRecord) -> str:
         """The field of the report that counts the file."""
-        fresh = turn.outcome()
+        fresh = turn.read
+        if isinstance(fresh, EquipoiseError):
+            raise fresh
         if isinstance(fresh, Same):
             trust = self._trust_of_same(turn, fresh.old, label.trust)
             now = replace(
                 fresh.now, trust=trust, root=label.root, author=label.author, metadata=label.metadata
             )
-            return self._same_content(fresh.old, now)
+            if fresh.old != now:
+                self.store.update_file(now)
+            return "unchanged" if fresh.old.trust is trust else "relabelled"
         many = sum(len(reading.passages) for reading in fresh.readings)
         if many > self.most:
             raise UnreadableFile(turn.source, f"it has {many:,} passages, more than {self.most:,}: split it")
@@ -229,11 +225,6 @@ class IndexWriter:
             return old.trust
         documents = list(self.store.documents(self._ids_of(turn.key)).values()) if self.judge else []
         return self._judged(turn, documents, trust)
-
-    def _same_content(self, old: FileRecord, record: FileRecord) -> str:
-        if old != record:
-            self.store.update_file(record)
-        return "unchanged" if old.trust == record.trust else "relabelled"
 
     def _only_said_otherwise(
         self, turn: Incoming, documents: Sequence[Document]
