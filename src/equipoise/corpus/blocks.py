@@ -1,12 +1,11 @@
 """Blocks of documents as bytes and back: seven little-endian int32 each, checked against the text they lie in."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from equipoise.core.types import DEEPEST, Block, BlockKind
-from equipoise.corpus.offsets import Ints, check_spans
+from equipoise.corpus.offsets import Ints, Rows, check_spans
 
 WIDTH = 7
 _KINDS = tuple(BlockKind)
@@ -68,47 +67,11 @@ def _check_outline(headings: Ints, own: Ints) -> None:
         open_.append(row)
 
 
-class Blocks(Sequence[Block]):
-    """Blocks, made where they are asked for; equal to the tuple of them, and as immutable.
+class Blocks(Rows[Block]):
+    """Blocks, of rows of WIDTH numbers."""
 
-    A question reads the documents of all its candidates and looks at few of their blocks.
-    """
+    __slots__ = ()
 
-    __slots__ = ("_rows",)
-
-    def __init__(self, rows: Ints) -> None:
-        """`rows` are (n, WIDTH)."""
-        self._rows = rows
-
-    @overload
-    def __getitem__(self, index: int) -> Block: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Block, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> Block | tuple[Block, ...]:
-        if isinstance(index, slice):
-            return tuple(map(_block, self._rows[index].tolist()))
-        return _block(self._rows[index].tolist())
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Block]:
-        return map(_block, self._rows.tolist())
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Blocks):
-            return np.array_equal(self._rows, other._rows)
-        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-def _block(row: list[int]) -> Block:
-    kind, *numbers = row
-    return Block(_KINDS[kind], *numbers)
+    @staticmethod
+    def made(row: list[int]) -> Block:
+        return Block(_KINDS[row[0]], *row[1:])

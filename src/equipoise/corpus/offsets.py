@@ -4,11 +4,12 @@ Used where bytes come from outside: a store file, a worker process that has read
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 Offsets = tuple[int, int]
 Ints = NDArray[np.int64]
 
@@ -34,55 +35,70 @@ def spans(numbers: Ints, length: int) -> "Spans":
     return Spans(pairs)
 
 
-class Spans(Sequence[Offsets]):
-    """(start, end) pairs, made into tuples where they are asked for; equal to the tuple of them, and as immutable.
+class Rows(Sequence[T]):
+    """Things that are rows of numbers (n, d), made where they are asked for; equal to the tuple of them, and as
+    immutable.
 
     A question reads the documents of all its candidates and quotes from few of them: a tuple of all sentences of each
     would cost more than the rest of retrieval.
     """
 
-    __slots__ = ("_numbers", "_pairs")
+    __slots__ = ("_all", "_rows")
 
-    def __init__(self, numbers: Ints) -> None:
-        """`numbers` are (n, 2)."""
-        self._numbers = numbers
-        self._pairs: tuple[Offsets, ...] | None = None
+    def __init__(self, rows: Ints) -> None:
+        self._rows = rows
+        self._all: tuple[T, ...] | None = None
+
+    @staticmethod
+    def made(row: list[int]) -> T:
+        """What a row stands for."""
+        raise NotImplementedError
 
     @property
-    def pairs(self) -> tuple[Offsets, ...]:
+    def all(self) -> tuple[T, ...]:
         """All of them; made once."""
-        if self._pairs is None:
-            self._pairs = tuple((start, end) for start, end in self._numbers.tolist())
-        return self._pairs
+        if self._all is None:
+            self._all = tuple(map(self.made, self._rows.tolist()))
+        return self._all
 
     @overload
-    def __getitem__(self, index: int) -> Offsets: ...
+    def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[Offsets, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
 
-    def __getitem__(self, index: int | slice) -> Offsets | tuple[Offsets, ...]:
-        if self._pairs is not None:
-            return self._pairs[index]
-        numbers = self._numbers[index].tolist()
-        return tuple(map(tuple, numbers)) if isinstance(index, slice) else (numbers[0], numbers[1])
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if self._all is not None:
+            return self._all[index]
+        numbers = self._rows[index].tolist()
+        return tuple(map(self.made, numbers)) if isinstance(index, slice) else self.made(numbers)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._rows)
 
-    def __iter__(self) -> Iterator[Offsets]:
-        return iter(self.pairs)
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.all)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Spans):
-            return np.array_equal(self._numbers, other._numbers)
-        return self.pairs == other if isinstance(other, tuple) else NotImplemented
+        if isinstance(other, Rows):
+            return type(self) is type(other) and np.array_equal(self._rows, other._rows)
+        return self.all == other if isinstance(other, tuple) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.pairs)
+        return hash(self.all)
 
     def __repr__(self) -> str:
-        return repr(self.pairs)
+        return repr(self.all)
+
+
+class Spans(Rows[Offsets]):
+    """(start, end) pairs."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def made(row: list[int]) -> Offsets:
+        return row[0], row[1]
 
 
 def check_spans(pairs: Iterable[Offsets] | Ints, length: int) -> None:
