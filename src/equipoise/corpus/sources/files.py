@@ -6,19 +6,19 @@ A listing says what is there and which version of it; one that fails half way sa
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from equipoise.core.errors import CorpusError, EquipoiseError, UnreadableFile
-from equipoise.corpus.files import BESIDE, HIDDEN, UNKNOWN, Content, LeftOut, Original
+from equipoise.corpus.files import BESIDE, HIDDEN, UNKNOWN, Content, Original
 from equipoise.corpus.limits import LARGEST_FILE
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.addresses import is_chosen
-from equipoise.corpus.sources.source import Item, ItemPart, Listed, Unanswered, firsts
+from equipoise.corpus.sources.source import Item, ItemPart, Listed, Unanswered
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -36,21 +36,11 @@ class RemoteFiles(Listed):
     """The files in `folder` of a file system, whose address that is, within patterns of their paths; no more than
     `most`. What stands in `secrets` is said in no message."""
 
-    address: str
     system: "AbstractFileSystem | Repository"
     folder: str
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    most: int = 10_000
     secrets: tuple[str, ...] = ()
-    failed: list[UnreadableFile] = field(default_factory=list)
-    _there: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _reasons: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def left_out(self) -> Sequence[LeftOut]:
-        """See DocumentSource."""
-        return firsts(self._reasons)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """See DocumentSource: all of it is listed before the first is given."""
@@ -58,14 +48,10 @@ class RemoteFiles(Listed):
             path = info["name"].strip("/").removeprefix(self.folder.strip("/")).lstrip("/")
             key = self.address + quote(path)
             if why := self._why_not(path):
-                self._reasons.setdefault(why, []).append(key)
+                self._leave(key, why)
             else:
                 self._there[key] = info
-        for number, (key, info) in enumerate(sorted(self._there.items())):
-            if number >= self.most:
-                why = f"more than {self.most:,} files: raise pages, or narrow the address"
-                self._reasons.setdefault(why, []).append(key)
-                continue
+        for key, info in self._first("files"):
             yield Item(key, self._original(key, info), "", int(info.get("size") or 0), _version(info))
 
     def read(self, item: Item) -> Sequence[ItemPart]:

@@ -8,11 +8,12 @@ import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any
 
-from equipoise.core.errors import CorpusError, UnreadableFile
-from equipoise.corpus.files import Content, LeftOut, Original
+from equipoise.core.errors import CorpusError
+from equipoise.corpus.files import Content, Original
 from equipoise.corpus.limits import LARGEST_FILE
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.files import failing
@@ -57,14 +58,9 @@ def opened(
 class Mailbox(Listed):
     """The messages in a `folder`, the newest `most` of them. What stands in `secrets` is said in no message."""
 
-    address: str
     link: imaplib.IMAP4_SSL
     folder: str
-    most: int = 10_000
     secrets: tuple[str, ...] = ()
-    failed: list[UnreadableFile] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    _there: dict[str, str] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
@@ -76,17 +72,14 @@ class Mailbox(Listed):
             numbers = sorted(map(int, bytes(found).split()), reverse=True)
         self._there = {f"{self.address}{validity}/{number}.eml": str(number) for number in numbers}
         for key, number in list(self._there.items())[: self.most]:
-            yield Item(key, self._original(key, number), "", 0, validity)
+            yield Item(key, Original(key, "message.eml", partial(self._bytes, number)), "", 0, validity)
         if len(numbers) > self.most:
             why = f"of {len(numbers):,} messages the newest {self.most:,} are read: raise pages"
-            self.left_out.append(LeftOut(self.address, why))
+            self._leave(self.address, why)
 
     def read(self, item: Item) -> Sequence[ItemPart]:
         """See DocumentSource."""
         return [ItemPart(Content(self._bytes(self._there[item.key]), item.size, item.mtime_ns))]
-
-    def _original(self, key: str, number: str) -> Original:
-        return Original(key, "message.eml", lambda: self._bytes(number))
 
     def _bytes(self, number: str) -> bytes:
         with self._lock, failing(Unanswered, "it cannot be read", self.secrets):

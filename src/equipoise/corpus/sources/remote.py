@@ -54,6 +54,7 @@ def remote_files(
     """The files or messages at the canonical address of settings. Raises CorpusError where they cannot be reached."""
     options, parts = chosen.secrets(), urlsplit(address)
     hidden = tuple(value for name, value in options.items() if chosen.options[name] != value)
+    within = (chosen.include, chosen.exclude, hidden)
     guarded = Guarded(Allowed(tuple(name.lower() for name in chosen.allow)), resolve)
 
     def check(port: int) -> str:
@@ -69,7 +70,8 @@ def remote_files(
                 parts.hostname or "", parts.port or mail.PORT, check, place.only(_OF_MAIL), TIMEOUT_S
             )
         with link:
-            yield mail.Mailbox(address, link, unquote(parts.path).strip("/") or "INBOX", chosen.pages, hidden)
+            folder = unquote(parts.path).strip("/") or "INBOX"
+            yield mail.Mailbox(address, link, folder, hidden, most=chosen.pages)
         return
     if kind == "git":
         if find_spec("dulwich") is None:
@@ -80,7 +82,7 @@ def remote_files(
                 system = Repository(
                     process, {"address": whole, "allow": list(chosen.allow), **place.only(_OF_GIT)}
                 )
-            yield RemoteFiles(address, system, "", chosen.include, chosen.exclude, chosen.pages, hidden)
+            yield RemoteFiles(address, system, "", *within, most=chosen.pages)
         return
     opened, extra = _KINDS[kind]
     try:
@@ -88,7 +90,7 @@ def remote_files(
             system, folder = opened(place)
     except ImportError as error:
         raise InputError(f"{kind}:// needs more packages: pip install 'equipoise[{extra}]'") from error
-    yield RemoteFiles(address, system, folder, chosen.include, chosen.exclude, chosen.pages, hidden)
+    yield RemoteFiles(address, system, folder, *within, most=chosen.pages)
 
 
 def _bucket(place: _Place) -> "tuple[AbstractFileSystem, str]":

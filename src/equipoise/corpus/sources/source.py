@@ -2,7 +2,7 @@
 of them: a folder, a site, a bucket."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from equipoise.core.errors import CorpusError, UnreadableFile
@@ -101,14 +101,16 @@ class DocumentSource(Protocol):
         ...
 
 
+@dataclass(slots=True)
 class Listed:
     """What holds of a DocumentSource at an `address` that lists all that is `_there`, by key, before it gives the first
     `most` of it."""
 
-    __slots__ = ()
     address: str
-    most: int
-    _there: Mapping[str, Any]
+    most: int = field(default=10_000, kw_only=True)
+    failed: list[UnreadableFile] = field(default_factory=list, kw_only=True)
+    _there: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    _reasons: dict[str, list[str]] = field(default_factory=dict, kw_only=True)
 
     @property
     def nothing(self) -> str:
@@ -120,6 +122,22 @@ class Listed:
         """See DocumentSource."""
         return min(len(self._there), self.most)
 
+    @property
+    def left_out(self) -> Sequence[LeftOut]:
+        """See DocumentSource."""
+        return firsts(self._reasons)
+
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
         """See DocumentSource."""
         return [key for key in known if key not in self._there]
+
+    def _leave(self, key: str, why: str) -> None:
+        self._reasons.setdefault(why, []).append(key)
+
+    def _first(self, what: str) -> Iterator[tuple[str, Any]]:
+        """What is there, by key; those beyond the first `most` are left out, and called `what`."""
+        for number, (key, found) in enumerate(sorted(self._there.items())):
+            if number < self.most:
+                yield key, found
+            else:
+                self._leave(key, f"more than {self.most:,} {what}: raise pages, or narrow the address")

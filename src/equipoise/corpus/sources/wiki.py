@@ -16,13 +16,13 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from equipoise.core.errors import CorpusError, InputError, UnreadableFile
+from equipoise.core.errors import CorpusError, InputError
 from equipoise.core.source_settings import SourceSettings
-from equipoise.corpus.files import Content, LeftOut, Original
+from equipoise.corpus.files import Content, Original
 from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.sources.addresses import Address, is_chosen, parsed
 from equipoise.corpus.sources.fetching import Fetched, Fetcher
-from equipoise.corpus.sources.source import Item, ItemPart, Listed, Unanswered, firsts
+from equipoise.corpus.sources.source import Item, ItemPart, Listed, Unanswered
 from equipoise.corpus.workers import Readers
 
 _MOST_LISTS = 20_000
@@ -34,23 +34,13 @@ class Wiki(Listed):
     """The pages of the wiki whose `api.php` is in the folder at `address`, of some `namespaces` ("0|4"; 0 is articles),
     the first `most` of them; with `level`, pages that others may edit are anybody's."""
 
-    address: str
     fetcher: Fetcher
     readers: Readers
     level: str = ""
     namespaces: str = "0"
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    most: int = 10_000
-    failed: list[UnreadableFile] = field(default_factory=list)
-    _there: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _known: Mapping[str, FileRecord] = field(default_factory=dict)
-    _reasons: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def left_out(self) -> Sequence[LeftOut]:
-        """See DocumentSource."""
-        return firsts(self._reasons)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """See DocumentSource: all of it is listed before the first is given."""
@@ -61,12 +51,8 @@ class Wiki(Listed):
             if is_chosen(f"/{path}", self.include, self.exclude):
                 self._there[key] = page
             else:
-                self._reasons.setdefault("excluded", []).append(key)
-        for number, (key, page) in enumerate(sorted(self._there.items())):
-            if number >= self.most:
-                why = f"more than {self.most:,} pages: raise pages, or narrow the address"
-                self._reasons.setdefault(why, []).append(key)
-                continue
+                self._leave(key, "excluded")
+        for key, page in self._first("pages"):
             original = Original(key, "page.html", partial(self._html, key), _day(page))
             is_open = bool(self.level) and not _is_closed(page, self.level)
             yield Item(key, original, "", int(page.get("length") or 0), _version(page), is_anybodys=is_open)
@@ -116,11 +102,7 @@ class Wiki(Listed):
             text = str(self._asked(asked)["parse"]["text"])
         except Unanswered:
             raise
-        except (
-            CorpusError,
-            KeyError,
-            TypeError,
-        ) as error:  # it was taken out meanwhile: the next list says so
+        except (CorpusError, KeyError, TypeError) as error:  # it was taken out meanwhile
             raise Unanswered(str(error)) from error
         title = html.escape(str(page["title"]))
         return f"<!DOCTYPE html><html><head><title>{title}</title></head><body>{text}</body></html>".encode()
@@ -163,8 +145,8 @@ def wiki_of(chosen: SourceSettings, address: str, fetcher: Fetcher, readers: Rea
     level, namespaces = options.pop("protected", ""), options.pop("namespaces", "0")
     if options or not re.fullmatch(r"[0-9]+(\|[0-9]+)*+", namespaces):
         raise InputError('options of a wiki are protected, as "sysop", and namespaces, as "0|4"')
-    chosen_paths = (chosen.include, chosen.exclude, chosen.pages)
-    return Wiki(address, fetcher, readers, level, namespaces, *chosen_paths)
+    within = (level, namespaces, chosen.include, chosen.exclude)
+    return Wiki(address, fetcher, readers, *within, most=chosen.pages)
 
 
 def _is_closed(page: Mapping[str, Any], level: str) -> bool:
