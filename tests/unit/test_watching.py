@@ -151,7 +151,7 @@ class TestStages:
 
     def test_the_stage_is_shown_on_a_terminal_until_a_pause_and_again_after_it(self, monkeypatch, capsys):
         self.terminal(monkeypatch)
-        with progress.stages() as shown:
+        with progress.Stages() as shown:
             shown.begin("highlight")
             shown.pause()
             assert "choosing quotes" in capsys.readouterr().err
@@ -162,7 +162,7 @@ class TestStages:
 
     def test_an_error_leaves_nothing_running(self, monkeypatch, capsys):
         self.terminal(monkeypatch)
-        with pytest.raises(KeyError), progress.stages() as shown:
+        with pytest.raises(KeyError), progress.Stages() as shown:
             shown.begin("a stage\x1b[2J of one's own")
             raise KeyError
         said = capsys.readouterr().err
@@ -171,7 +171,7 @@ class TestStages:
 
     def test_nothing_where_stderr_is_no_terminal(self, monkeypatch, capsys):
         monkeypatch.setenv("FORCE_COLOR", "")
-        with progress.stages() as shown:
+        with progress.Stages() as shown:
             shown.begin("highlight")
         assert capsys.readouterr() == ("", "")
 

@@ -46,7 +46,7 @@ class Watch:
 @contextmanager
 def watching(console: Terminal) -> Iterator[Watch]:
     """For one message; at its end nothing of the stages is left on the terminal."""
-    with progress.stages() as stages:
+    with progress.Stages() as stages:
         yield Watch(console, stages)
 
 

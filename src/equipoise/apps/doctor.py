@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from equipoise.apps.options import StoreOption, group
+from equipoise.apps.status import settings_files
 from equipoise.apps.terminal import Terminal, number_of, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -95,8 +96,7 @@ def _versions() -> str:
 
 
 def _settings(layered: layers.Layered) -> str:
-    places = dict.fromkeys(o.place for _, _, o in layered.rows() if o.layer in ("user", "project"))
-    return ", ".join(places) or "no file sets anything"
+    return ", ".join(settings_files(layered)) or "no file sets anything"
 
 
 def _index(chosen: layers.Settings) -> str:

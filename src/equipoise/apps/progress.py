@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from equipoise.apps.terminal import Terminal, one_line, tell
+from equipoise.core.closing import Closing
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -41,7 +42,7 @@ Report = Callable[[int, int, str], None]
 @contextmanager
 def files() -> Iterator[Callable[["IndexProgress"], None]]:
     """A bar that counts files while they are read, then passages while their vectors are made."""
-    with _late("MofNCompleteColumn", "TimeRemainingColumn") as report:
+    with counted() as report:
 
         def tell(step: "IndexProgress") -> None:
             if step.passages:
@@ -55,19 +56,12 @@ def files() -> Iterator[Callable[["IndexProgress"], None]]:
 @contextmanager
 def download(name: str) -> Iterator[Report]:
     """A bar that counts bytes."""
-    with _late("DownloadColumn", "TransferSpeedColumn", "TimeRemainingColumn") as report:
+    with counted("DownloadColumn", "TransferSpeedColumn", "TimeRemainingColumn") as report:
         yield lambda done, total, source: report(done, total, f"{name} from {source}")
 
 
-@contextmanager
-def counted() -> Iterator[Report]:
-    """A bar that counts what is done: passages, documents, samples."""
-    with _late("MofNCompleteColumn", "TimeRemainingColumn") as report:
-        yield report
-
-
-class Stages:
-    """Says which stage of a question runs, from a second of work on, until `pause`."""
+class Stages(Closing):
+    """Says which stage of a question runs, from a second of work on, until `pause` or the end of the `with` block."""
 
     def __init__(self) -> None:
         self._bar = _bar("SpinnerColumn", WHAT, "TimeElapsedColumn", redirect_stdout=False)
@@ -84,6 +78,10 @@ class Stages:
             self._timer.daemon = True
             self._timer.start()
 
+    def close(self) -> None:
+        """Nothing of the stages is left on the terminal."""
+        self.pause()
+
     def pause(self) -> None:
         """Leave the terminal to others, until the next stage."""
         if self._timer is not None:
@@ -94,18 +92,9 @@ class Stages:
 
 
 @contextmanager
-def stages() -> Iterator[Stages]:
-    """The stages of one message."""
-    shown = Stages()
-    try:
-        yield shown
-    finally:
-        shown.pause()
-
-
-@contextmanager
-def _late(*columns: str) -> Iterator[Report]:
-    bar = _bar("BarColumn", *columns, WHAT)
+def counted(*columns: str) -> Iterator[Report]:
+    """A bar that counts what is done: passages, documents, samples; `columns` in the place of the usual ones."""
+    bar = _bar("BarColumn", *(columns or ("MofNCompleteColumn", "TimeRemainingColumn")), WHAT)
     task = bar.add_task("", total=None) if bar else None
     begin = said = monotonic()
 

@@ -1,6 +1,5 @@
 """`equipoise status`: what a question would be answered with."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -8,7 +7,6 @@ import typer
 from equipoise.apps.options import StoreOption, group
 from equipoise.apps.terminal import Terminal, one_line, print_json
 from equipoise.core import settings as layers
-from equipoise.core.layering import Origin
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import is_multilingual
 from equipoise.rag import build
@@ -49,7 +47,7 @@ def status(
         "language model": model,
         "highlighter": resolve(chosen, model, multilingual=multilingual).highlighter,
         "filter": chosen.filter.name,
-        "settings files": _files(origin for _, _, origin in layered.rows()),
+        "settings files": settings_files(layered),
     }
     if as_json:
         print_json({name.replace(" ", "_"): value for name, value in facts.items()})
@@ -60,6 +58,6 @@ def status(
     Terminal().table(("what", "value"), [(name, one_line(value) or "none") for name, value in rows])
 
 
-def _files(origins: Iterable[Origin]) -> list[str]:
+def settings_files(layered: layers.Layered) -> list[str]:
     """The settings files that something comes from."""
-    return list(dict.fromkeys(origin.place for origin in origins if origin.layer in ("user", "project")))
+    return list(dict.fromkeys(o.place for _, _, o in layered.rows() if o.layer in ("user", "project")))

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path as FilePath
+from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from equipoise.apps.documents import as_dict
 from equipoise.apps.server import scanning
 from equipoise.apps.server.access import Admin, Reader, Serving, document_for
 from equipoise.apps.server.errors import ApiError, for_admin
@@ -21,7 +23,6 @@ from equipoise.apps.server.uploads import checked_name, received
 from equipoise.apps.server.views import shown_source
 from equipoise.audit.scan import Reach, Severity
 from equipoise.core.errors import InputError
-from equipoise.core.metadata import as_json
 from equipoise.core.types import Trust
 from equipoise.core.where import as_where
 from equipoise.corpus import catalogue
@@ -314,10 +315,7 @@ async def original(doc_id: DocId, service: Serving, key: Reader) -> Response:
 )
 async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) -> Changed:
     """Of all documents of the same file."""
-
-    def change(store: Store, chosen: tuple[ListedDocument, ...]) -> None:
-        catalogue.set_trust(store, chosen, body.trust)
-
+    change = partial(catalogue.set_trust, trust=body.trust)
     return Changed(documents=len(await asyncio.to_thread(_changed, service, doc_id, change)))
 
 
@@ -325,8 +323,9 @@ async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) ->
 async def delete(doc_id: DocId, service: Serving, key: Admin) -> Changed:
     """With all documents of the same file. A file of an indexed folder comes back when that is indexed again."""
     gone = await asyncio.to_thread(_changed, service, doc_id, catalogue.remove)
+    places = Places(service.store.folder)
     for path in {document.path for document in gone if document.path}:
-        service.jobs.forget_file(_place(service, path))
+        service.jobs.forget_file(places.path(path))
     scanning.forget(service.jobs.book, [document.doc_id for document in gone])
     return Changed(documents=len(gone))
 
@@ -358,10 +357,6 @@ def _changed(service: Service, doc_id: str, change: Change) -> tuple[ListedDocum
     return chosen
 
 
-def _place(service: Service, path: str) -> FilePath:
-    return Places(service.store.folder).path(path)
-
-
 def _unknown() -> ApiError:
     return ApiError(404, "There is no such document.", code="no_document")
 
@@ -370,31 +365,15 @@ def _scan(service: Service, doc_id: str) -> ScanInfo | None:
     kept = scanning.of_document(service.jobs.book, doc_id)
     if kept is None:
         return None
-    findings = [FindingInfo.model_validate(finding) for finding in kept.findings]
-    return ScanInfo(findings=findings, total=kept.total, failure=kept.failure, not_run=list(kept.not_run))
+    return ScanInfo.model_validate(asdict(kept))
 
 
 def _row(document: ListedDocument) -> DocumentRow:
-    return DocumentRow(
-        doc_id=document.doc_id,
-        source=shown_source(document.source),
-        title=document.title,
-        trust=document.trust,
-        passages=document.passages,
-        metadata={name: as_json(value) for name, value in document.metadata.items()},
-    )
+    return DocumentRow.model_validate(as_dict(document) | {"source": shown_source(document.source)})
 
 
 def _job(job: Job) -> JobInfo:
-    return JobInfo(
-        id=job.job_id,
-        name=job.name,
-        trust=job.trust,
-        state=job.state,
-        done=job.done,
-        total=job.total,
-        documents=list(job.documents),
-        error=JobError(message=job.error) if job.error else None,
-        created=job.created,
-        ended=job.ended or None,
+    error = {"message": job.error} if job.error else None
+    return JobInfo.model_validate(
+        asdict(job) | {"id": job.job_id, "error": error, "ended": job.ended or None}
     )
