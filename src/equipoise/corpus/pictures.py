@@ -6,7 +6,6 @@ the wrong one.
 """
 
 import ctypes
-import json
 import os
 import struct
 import subprocess
@@ -15,6 +14,7 @@ import unicodedata
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pypdfium2 import raw
 
 from equipoise.core.errors import CorpusError
-from equipoise.corpus import limits
+from equipoise.corpus import frames, limits
 from equipoise.corpus.workers import environment
 
 Rect = tuple[float, float, float, float]
@@ -51,35 +51,34 @@ def picture(data: bytes, page: int, quotes: Sequence[tuple[str, float]] = ()) ->
 
     Raises CorpusError for a page that cannot be drawn.
     """
-    head = json.dumps({"page": page, "quotes": list(quotes)}).encode()
-    command = [sys.executable, "-P", "-m", "equipoise.corpus.pictures"]
+    given = BytesIO()
+    frames.send(given, {"page": page, "quotes": list(quotes)}, data)
     try:
         done = subprocess.run(
-            command,
-            input=struct.pack(">I", len(head)) + head + data,
+            [sys.executable, "-P", "-m", "equipoise.corpus.pictures"],
+            input=given.getvalue(),
             capture_output=True,
             timeout=WALL,
             check=True,
             env=environment(os.environ),
             cwd=os.sep,
         )
-        length = struct.unpack(">I", done.stdout[:4])[0]
-        marks = json.loads(done.stdout[4 : 4 + length])
-    except (OSError, subprocess.SubprocessError, struct.error, ValueError) as error:
+        made = BytesIO(done.stdout)
+        header, length = frames.receive_header(made, most=len(done.stdout))
+        image = frames.exactly(made, length)
+    except (OSError, subprocess.SubprocessError, frames.BrokenFrame) as error:
         raise CorpusError(f"page {page} cannot be drawn; read its text instead") from error
-    return Picture(done.stdout[4 + length :], tuple((rect[0], rect[1], rect[2], rect[3]) for rect in marks))
+    return Picture(image, tuple((rect[0], rect[1], rect[2], rect[3]) for rect in header.get("marks", ())))
 
 
 def main() -> None:
     """Answer the one request on stdin."""
     limits.enclose()
     limits.apply(memory=MEMORY, seconds=SECONDS)
-    length = struct.unpack(">I", sys.stdin.buffer.read(4))[0]
-    wanted = json.loads(sys.stdin.buffer.read(length))
-    document = pdfium.PdfDocument(sys.stdin.buffer.read())
+    wanted, length = frames.receive_header(sys.stdin.buffer, most=limits.LARGEST_FILE)
+    document = pdfium.PdfDocument(frames.exactly(sys.stdin.buffer, length))
     pixels, marks = drawn(document[wanted["page"] - 1], wanted["quotes"])
-    said = json.dumps(marks).encode()
-    sys.stdout.buffer.write(struct.pack(">I", len(said)) + said + png(pixels))
+    frames.send(sys.stdout.buffer, {"marks": marks}, png(pixels))
 
 
 def drawn(page: Any, quotes: Sequence[tuple[str, float]]) -> tuple[Pixels, list[Rect]]:  # noqa: ANN401

@@ -6,6 +6,7 @@ No other host is ever asked: a redirect is an answer, and whoever asked decides 
 import time
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib import metadata
@@ -35,17 +36,10 @@ STEP_S = 20.0
 _BUSY = frozenset({429, 503})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEPT = frozenset(
-    {
-        b"content-type",
-        b"content-security-policy",
-        b"etag",
-        b"last-modified",
-        b"x-robots-tag",
-        b"location",
-        b"retry-after",
-    }
+    b"content-type content-security-policy etag last-modified x-robots-tag location retry-after".split()
 )
 _LONGEST_HEADER = 8_000
+_DRAINED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +109,19 @@ class Fetcher(Closing):
 
     def get(self, address: Address, known: Mapping[str, str] | None = None) -> Fetched:
         """The answer for an address; 304 where the page is as `known` (ETag, Last-Modified) says. No redirect is
-        followed. Raises Unanswered, and Forbidden where the host may not be asked."""
+        followed; a server that says when it wants to be asked again is asked then. Raises Unanswered, and Forbidden
+        where the host may not be asked."""
         if address.host != self.start.host:
             raise Forbidden(f"{address.host} is not {self.start.host}: nothing was asked")
-        return self._polite(address, known or {})
+        for tries in range(1, MOST_TRIES + 1):
+            self._pause()
+            answer = self._once(address, known or {})
+            if answer.status not in _BUSY or tries == MOST_TRIES:
+                return answer
+            wait = _wait(answer.headers.get("retry-after", ""), tries)
+            with self._lock:
+                self._was_busy, self._not_before = True, max(self._not_before, time.monotonic() + wait)
+        raise Unanswered("the server is busy")
 
     def follow(self, address: Address) -> Fetched:
         """As `get`, with redirects followed that stay with the origin. Raises Unanswered, Forbidden."""
@@ -132,18 +135,6 @@ class Fetcher(Closing):
                 raise Unanswered(f"it leads away, to {answer.headers.get('location', '')[:200]}")
             here = there
         raise Unanswered(f"it leads on more than {MOST_HOPS} times")
-
-    def _polite(self, address: Address, known: Mapping[str, str]) -> Fetched:
-        """One answer; a server that says when it wants to be asked again is asked then."""
-        for tries in range(1, MOST_TRIES + 1):
-            self._pause()
-            answer = self._once(address, known)
-            if answer.status not in _BUSY or tries == MOST_TRIES:
-                return answer
-            wait = _wait(answer.headers.get("retry-after", ""), tries)
-            with self._lock:
-                self._was_busy, self._not_before = True, max(self._not_before, time.monotonic() + wait)
-        raise Unanswered("the server is busy")
 
     def _pause(self) -> None:
         """Wait for this request's turn: none of any thread begins before it."""
@@ -168,10 +159,7 @@ class Fetcher(Closing):
                     for name, value in response.headers
                     if name.lower() in _KEPT
                 }
-                taken = response.status == 200
-                data = self._body(response) if taken else b""
-                if not taken:
-                    self._drain(response)
+                data = self._body(response) if response.status == 200 else self._drain(response)
                 return Fetched(address, response.status, headers, data)
         except httpcore2.TimeoutException as error:
             raise Unanswered("it took too long to answer") from error
@@ -215,12 +203,14 @@ class Fetcher(Closing):
         return bytes(body)
 
     @staticmethod
-    def _drain(response: httpcore2.Response, most: int = 100_000) -> None:
-        """Read a short body, so that the connection serves the next request."""
+    def _drain(response: httpcore2.Response) -> bytes:
+        """Read a short body, so that the connection serves the next request; nothing of it counts."""
+        left = _DRAINED
         for piece in response.iter_stream():
-            most -= len(piece)
-            if most < 0:
-                return
+            left -= len(piece)
+            if left < 0:
+                break
+        return b""
 
     def close(self) -> None:
         """Close the connections."""
@@ -229,15 +219,10 @@ class Fetcher(Closing):
 
 def _wait(said: str, tries: int) -> float:
     """Seconds until the next try. Raises Unanswered where the server wants more than there is patience for."""
-    if said.isdecimal():
-        seconds = float(said[:9])
-    elif said:
-        try:
+    seconds = float(said[:9]) if said.isdecimal() else float(tries)
+    if said and not said.isdecimal():
+        with suppress(ValueError, TypeError):
             seconds = max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
-        except (ValueError, TypeError):
-            seconds = float(tries)
-    else:
-        seconds = float(tries)
     if seconds > LONGEST_WAIT_S:
         raise Unanswered(f"the server wants to be asked again in {seconds:,.0f} seconds")
     return seconds
