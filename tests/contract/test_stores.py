@@ -319,7 +319,7 @@ class TestVectorsThatComeLater:
         assert [i for i, _ in trusted(store).bm25("owl", 3)] == [2]
         assert trusted(store).vectors([1, 2])[0].tolist() == [False, False]
         documents = store.unembedded([1, 2, 9])
-        assert [doc.document.doc_id for doc in documents] == ["cats", "owls"]
+        assert [doc.entry.document.doc_id for doc in documents] == ["cats", "owls"]
         store.add_vectors([(documents[1], entries(ANIMALS[2])[0].vectors)])
         assert store.pending() == [(1, 1), (DOGS, 1)]
         assert trusted(store).matrix()[0].tolist() == [2]

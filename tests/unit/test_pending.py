@@ -80,7 +80,7 @@ def pending(docs, tmp_path):
 def half(store):
     """Give the first three documents their vectors."""
     group = store.unembedded([number for number, _ in store.pending()[:3]])
-    made = prepare([document.document for document in group], HashedWords())
+    made = prepare([document.entry.document for document in group], HashedWords())
     store.add_vectors([(document, entry.vectors) for document, entry in zip(group, made, strict=True)])
 
 
@@ -184,14 +184,14 @@ class TestGoingOn:
     def test_a_document_that_changed_meanwhile_waits_for_vectors_of_its_own(self, pending, docs):
         number, _ = pending.pending()[-1]
         group = pending.unembedded([number])
-        made = prepare([document.document for document in group], HashedWords())
+        made = prepare([document.entry.document for document in group], HashedWords())
         record = next(record for record in pending.files().values() if record.path == group[0].path)
-        other = replace(group[0].document, text="Quite another text.", sentences=(), blocks=())
+        other = replace(group[0].entry.document, text="Quite another text.", sentences=(), blocks=())
         pending.replace_file(record, [IndexEntry(other, ((0, len(other.text)),))])
         assert pending.pending()[-1][0] == number  # the same number, and yet not the same text
         pending.add_vectors([(group[0], made[0].vectors)])
         pending.drop_pending(group[0])
-        assert [document.document.text for document in pending.unembedded([number])] == [
+        assert [document.entry.document.text for document in pending.unembedded([number])] == [
             "Quite another text."
         ]
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from equipoise.core.errors import CorpusError, InputError, ModelError, ModelReplyError
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Document
-from equipoise.corpus.offsets import Offsets
+from equipoise.core.types import Array
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.record_types import IndexEntry
 
@@ -15,23 +14,20 @@ AT_A_TIME = 128
 """Passages that an encoder is given together. At the end of each such call its threads wait for the last of them, and
 what is embedded is lost when the process is killed before."""
 
-Cut = tuple[Document, tuple[Offsets, ...]]
-"""A document and its passages."""
 
-
-def entries(cut: Sequence[Cut], encoder: Encoder) -> Iterator[IndexEntry]:
-    """Each document with the vectors of its passages. Raises as `embedded`."""
-    texts = [texts_of(document, spans) for document, spans in cut]
-    vectors = embedded([text for some in texts for text in some], encoder, lambda _done: None)
+def vectors_of(
+    cut: Iterable[IndexEntry], encoder: Encoder, report: Callable[[int], None] = lambda _done: None
+) -> Iterator[Array]:
+    """The vectors (n, d) of each document's passages. Raises as `embedded`."""
+    documents = [
+        [search_text(passage_at(0, start, end, entry.document)) for start, end in entry.spans]
+        for entry in cut
+    ]
+    vectors = embedded([text for texts in documents for text in texts], encoder, report)
     row = 0
-    for document, spans in cut:
-        yield IndexEntry(document, spans, vectors[row : row + len(spans)])
-        row += len(spans)
-
-
-def texts_of(document: Document, spans: Iterable[Offsets]) -> list[str]:
-    """What the encoder reads of each passage of a document."""
-    return [search_text(passage_at(0, start, end, document)) for start, end in spans]
+    for texts in documents:
+        yield vectors[row : row + len(texts)]
+        row += len(texts)
 
 
 def embedded(texts: Sequence[str], encoder: Encoder, report: Callable[[int], None]) -> Array:

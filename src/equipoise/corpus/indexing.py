@@ -13,7 +13,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import telling
 from equipoise.corpus.chunks import passages
-from equipoise.corpus.embedding import Cut, entries
+from equipoise.corpus.embedding import vectors_of
 from equipoise.corpus.files import find_files
 from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.mirroring import Mirror
@@ -103,13 +103,14 @@ def index(
 def prepare(documents: Sequence[Document], encoder: Encoder) -> list[IndexEntry]:
     """Documents ready for `Store.add_documents`: title cleaned, blocks and sentences found, cut into
     passages, embedded."""
-    return list(entries([cut(document) for document in documents], encoder))
+    made = list(map(cut, documents))
+    return [replace(entry, vectors=some) for entry, some in zip(made, vectors_of(made, encoder), strict=True)]
 
 
-def cut(document: Document) -> Cut:
+def cut(document: Document) -> IndexEntry:
     """The document with its title cleaned, its blocks and sentences found, and its passages."""
     structure = document.blocks or outlined(blocks(document.text))
     sentences = document.sentences or units(document.text, structure)
     title = visible.title(document.title)
     clean = replace(document, title=title, sentences=sentences, blocks=structure)
-    return clean, tuple(passages(clean))
+    return IndexEntry(clean, tuple(passages(clean)))

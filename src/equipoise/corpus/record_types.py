@@ -103,6 +103,15 @@ class Numbered:
         offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
         return (*names, document.author, packed_metadata(document.metadata), *offsets, document.text)
 
+    def is_like(self, other: "Numbered | None") -> bool:
+        """Whether vectors of one are those of the other: both have the same text, cut alike."""
+        return other is not None and self._seen == other._seen
+
+    @property
+    def _seen(self) -> tuple[object, ...]:
+        document = self.entry.document
+        return self.path, document.doc_id, document.title, document.text, document.blocks, self.entry.spans
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Authorship:
@@ -326,7 +335,7 @@ def check_entry(entry: IndexEntry, width: int) -> None:
         raise CorpusError(f"{name}: {error}") from error
     _check_offsets(name, entry)
     if entry.vectors is not None:
-        check_vectors(document, entry.vectors, (len(entry.spans), width))
+        check_vectors(entry, entry.vectors, width)
 
 
 def check_keepable(name: str, fields: Iterable[str]) -> None:
@@ -335,13 +344,22 @@ def check_keepable(name: str, fields: Iterable[str]) -> None:
         raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
 
 
-def check_vectors(document: Document, vectors: Array, shape: tuple[int, int]) -> None:
-    """Raises CorpusError for vectors of a document that are not of this shape, or not of length 1."""
+def check_vectors(entry: IndexEntry, vectors: Array, width: int) -> None:
+    """Raises CorpusError for vectors that are not one of length 1, and of this width, for each passage."""
+    shape = (len(entry.spans), width)
     if vectors.shape != shape or not are_unit(vectors):
         raise CorpusError(
-            f"{_name(document)} has vectors of shape {vectors.shape}, ones of {shape} and length 1 are wanted: "
+            f"{_name(entry.document)} has vectors of shape {vectors.shape}, ones of {shape} and length 1 are wanted: "
             "bind the encoder first and encode every passage with it"
         )
+
+
+def check_passages(entry: IndexEntry) -> None:
+    """Raises Damage where the passages of a stored document do not fit it."""
+    try:
+        check_spans(entry.spans, len(entry.document.text))
+    except (TypeError, ValueError) as error:
+        raise Damage(f"the passages of document {entry.document.doc_id!r}: {error}") from error
 
 
 def storable(text: str) -> str:

@@ -42,7 +42,7 @@ class SqliteStore(Store):
         "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, ''), metadata FROM documents"
         " LEFT JOIN vectors ON document = number ORDER BY number"
     )
-    WAITING = f"SELECT path {_WAITING} AND document = ?"
+    WAITING = f"SELECT 1 {_WAITING} AND document = ?"
     path: Path
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:

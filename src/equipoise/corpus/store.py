@@ -27,7 +27,6 @@ from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Trust
 from equipoise.corpus import record_types
-from equipoise.corpus.pending import Pending
 from equipoise.corpus.readable import Readable
 from equipoise.corpus.record_types import (
     FileRecord,
@@ -47,7 +46,7 @@ class Store(Readable, Closing):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
     WAITING: str
-    """The statement that finds the path of a document by its number where it has no vectors yet."""
+    """The statement that finds a row by the number of a document where it has no vectors yet."""
 
     @classmethod
     def open(
@@ -177,26 +176,26 @@ class Store(Readable, Closing):
     def pending(self) -> list[tuple[int, int]]:
         """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
 
-    def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
+    def unembedded(self, numbers: Iterable[int]) -> tuple[Numbered, ...]:
         """Those of the documents (numbers as in `pending`) that still have no vectors."""
         with self.snapshot():
             documents = [self._unembedded(number) for number in numbers]
             return tuple(document for document in documents if document is not None)
 
-    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
+    def add_vectors(self, made: Sequence[tuple[Numbered, Array]]) -> None:
         """Give documents their vectors (n, d); what has changed since it was read stays without. Raises CorpusError
         for vectors that do not fit."""
 
         def work() -> None:
             width = self._width()
             for pending, vectors in made:
-                record_types.check_vectors(pending.document, vectors, (len(pending.spans), width))
+                record_types.check_vectors(pending.entry, vectors, width)
                 if pending.is_like(self._unembedded(pending.number)):
                     self._put_vectors(pending.number, vectors)
 
         self._write(work)
 
-    def drop_pending(self, document: Pending) -> None:
+    def drop_pending(self, document: Numbered) -> None:
         """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
 
         def work() -> None:
@@ -298,14 +297,14 @@ class Store(Readable, Closing):
         if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", entry.document.doc_id):
             raise record_types.taken(entry.document)
 
-    def _unembedded(self, number: int) -> Pending | None:
+    def _unembedded(self, number: int) -> Numbered | None:
         """The document, None where it has its vectors or is gone."""
-        if not (hits := self._rows(self.WAITING, number)):
+        if not self._rows(self.WAITING, number):
             return None
-        rows = self._rows(f"{record_types.DOCUMENT} WHERE number = ?", number)
-        ask = 'SELECT start, "end" FROM passages WHERE document = ? ORDER BY passage_id'
         with self._mapped():
-            return Pending.read(number, hits[0][0], rows, self._rows(ask, number))
+            found = self._numbered_at(number)
+            record_types.check_passages(found.entry)
+            return found
 
     def _numbers_of(self, path: str) -> list[int]:
         """The numbers of the documents that came from a file."""

@@ -12,8 +12,8 @@ from equipoise.core.errors import CorpusError, UnreadableFile
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.corpus import record_types
-from equipoise.corpus.embedding import AT_A_TIME, embedded, texts_of
-from equipoise.corpus.pending import Pending
+from equipoise.corpus.embedding import AT_A_TIME, vectors_of
+from equipoise.corpus.record_types import Numbered
 from equipoise.corpus.store import Store
 
 PAUSE_S = 0.2
@@ -67,7 +67,7 @@ class _Run:
             for number in numbers:
                 self.store.release(_work(number))
 
-    def _embed(self, group: Sequence[Pending]) -> None:
+    def _embed(self, group: Sequence[Numbered]) -> None:
         before = self.done
 
         def tell(embedded: int) -> None:
@@ -80,7 +80,7 @@ class _Run:
             self.store.drop_pending(pending)
             self.refused.append(UnreadableFile(pending.path, str(error)))
         self.store.add_vectors(made)
-        self.done += sum(len(pending.spans) for pending in group)
+        self.done += sum(len(pending.entry.spans) for pending in group)
 
 
 def _ours(
@@ -107,11 +107,11 @@ def _work(number: int) -> str:
     return f"vectors {number}"
 
 
-Made = list[tuple[Pending, Array]]
-Failed = list[tuple[Pending, CorpusError]]
+Made = list[tuple[Numbered, Array]]
+Failed = list[tuple[Numbered, CorpusError]]
 
 
-def _made(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None]) -> tuple[Made, Failed]:
+def _made(group: Sequence[Numbered], encoder: Encoder, tell: Callable[[int], None]) -> tuple[Made, Failed]:
     """The vectors of each document, or what the encoder has against it: where it fails on some, each is read alone."""
     try:
         return _vectors(group, encoder, tell), []
@@ -127,17 +127,13 @@ def _made(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None
     return made, failed
 
 
-def _vectors(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None]) -> Made:
+def _vectors(group: Sequence[Numbered], encoder: Encoder, tell: Callable[[int], None]) -> Made:
     """The vectors of each document, checked. Raises as `embedded`, CorpusError also for unusable vectors."""
-    texts = [text for pending in group for text in texts_of(pending.document, pending.spans)]
-    rows = embedded(texts, encoder, tell)
-    made, row = [], 0
-    for pending in group:
-        vectors = rows[row : row + len(pending.spans)]
-        record_types.check_vectors(pending.document, vectors, (len(pending.spans), encoder.dimensions))
-        made.append((pending, vectors))
-        row += len(pending.spans)
-    return made
+    made = vectors_of([pending.entry for pending in group], encoder, tell)
+    pairs = list(zip(group, made, strict=True))
+    for pending, vectors in pairs:
+        record_types.check_vectors(pending.entry, vectors, encoder.dimensions)
+    return pairs
 
 
 def _groups(waiting: Iterable[tuple[int, int]], least: int) -> Iterator[list[int]]:
@@ -157,9 +153,9 @@ def _groups(waiting: Iterable[tuple[int, int]], least: int) -> Iterator[list[int
         yield numbers
 
 
-def _source(group: Sequence[Pending], embedded: int) -> str:
+def _source(group: Sequence[Numbered], embedded: int) -> str:
     """The source of the document that passage number `embedded` of the group is in."""
-    stops = accumulate(len(pending.spans) for pending in group)
+    stops = accumulate(len(pending.entry.spans) for pending in group)
     return next(
-        pending.document.source for pending, stop in zip(group, stops, strict=True) if embedded <= stop
+        pending.entry.document.source for pending, stop in zip(group, stops, strict=True) if embedded <= stop
     )

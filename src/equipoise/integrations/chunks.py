@@ -89,7 +89,8 @@ def as_documents(chunks: Sequence[Chunk]) -> ChunkDocuments:
     passages: list[Passage] = []
     rows: dict[str, int] = {}
     for row, name in named(chunks):
-        document, places = cut(document_of(chunks[row], name))
+        made = cut(document_of(chunks[row], name))
+        document, places = made.document, made.spans
         documents[name], rows[name] = document, row
         passages += [passage_at(len(passages) + n, *place, document) for n, place in enumerate(places)]
     return ChunkDocuments(documents, tuple(passages), rows)

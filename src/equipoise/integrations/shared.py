@@ -271,7 +271,7 @@ def _candidates(
     question: str, chunks: Sequence[Chunk], encoder: Encoder, vector: Sequence[float] | None
 ) -> Candidates:
     """Each chunk whole, as one passage whose number is its row."""
-    whole = [(row, cut(document_of(chunks[row], name))[0]) for row, name in named(chunks)]
+    whole = [(row, cut(document_of(chunks[row], name)).document) for row, name in named(chunks)]
     passages = tuple(passage_at(row, 0, len(document.text), document) for row, document in whole)
     given = [chunks[row].embedding for row, _ in whole]
     if vector is not None and all(

@@ -39,7 +39,7 @@ class PostgresStore(Store):
         "SELECT doc_id, source, title, trust, count::integer, coalesce(path, ''), metadata FROM documents"
         " ORDER BY number"
     )
-    WAITING = "SELECT path FROM documents WHERE number = ? AND NOT embedded"
+    WAITING = "SELECT 1 FROM documents WHERE number = ? AND NOT embedded"
     path: StoreUrl
 
     def __init__(self, url: StoreUrl, *, read_only: bool, timeout: float) -> None:
