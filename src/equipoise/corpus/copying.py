@@ -1,12 +1,11 @@
 """A store into another of any kind: documents under their numbers, vectors as they are, nothing made anew."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
 from equipoise.core.errors import StoreError
-from equipoise.core.types import Array
 from equipoise.corpus import contents
 from equipoise.corpus.contents import Row
 from equipoise.corpus.places import Places, is_address
@@ -17,18 +16,6 @@ AT_A_TIME = 50
 """Documents that are written in one transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """The encoder that a store names."""
-
-    name: str
-    dimensions: int
-
-    def encode(self, texts: object) -> Array:
-        """Nothing is embedded here. Raises StoreError."""
-        raise StoreError("a copy makes no vectors")
-
-
 def copy(source: Store, target: Store, report: Callable[[int, int, str], None] = lambda *_: None) -> str:
     """Everything in `source` into `target`, which is empty or holds a part of it from an earlier try; the digest of
     both after it. `report` hears how many documents of how many are done.
@@ -37,7 +24,9 @@ def copy(source: Store, target: Store, report: Callable[[int, int, str], None] =
     """
     with source.snapshot():
         total = source.counts().documents
-        _bind(source, target)
+        meta = takewhile(lambda row: row[0] == "meta", source.contents())
+        if recorded := {str(key): str(value) for _, key, value in meta}:
+            target.bind(recorded)
         old, new = Places(source.folder), Places(target.folder)
         files = [
             replace(one, path=_renamed(one.path, old, new), root=_renamed(one.root, old, new))
@@ -82,11 +71,6 @@ def _with_places(store: Store) -> Iterator[Row]:
         else:
             yield row
     yield from sorted(files)
-
-
-def _bind(source: Store, target: Store) -> None:
-    if meta := dict(row[1:] for row in takewhile(lambda row: row[0] == "meta", source.contents())):
-        target.bind_encoder(_Recorded(meta["encoder"], int(meta["dimensions"])))
 
 
 def _renamed(key: str, old: Places, new: Places) -> str:

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 
 from equipoise.core.metadata import MOST, Scalar
@@ -25,12 +24,7 @@ def documents_of(
     source, whole = place
     if any(_is_taken(_full_source(reading, source), record, store) for reading in readings):
         source = whole
-    return [
-        replace(
-            _document(reading, _full_source(reading, source), record), metadata=_known(reading.metadata, said)
-        )
-        for reading in readings
-    ]
+    return [_document(reading, _full_source(reading, source), record, said) for reading in readings]
 
 
 def _known(own: Mapping[str, Scalar], said: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -68,7 +62,9 @@ def _full_source(reading: ParsedDocument, source: str) -> str:
     return f"{source}#{reading.fragment}" if reading.fragment else source
 
 
-def _document(reading: ParsedDocument, source: str, record: FileRecord) -> Document:
+def _document(
+    reading: ParsedDocument, source: str, record: FileRecord, said: Mapping[str, Scalar]
+) -> Document:
     return Document(
         document_id(source),
         reading.text,
@@ -79,6 +75,7 @@ def _document(reading: ParsedDocument, source: str, record: FileRecord) -> Docum
         reading.pages,
         reading.blocks,
         record.author,
+        _known(reading.metadata, said),
     )
 
 

@@ -136,7 +136,7 @@ class Readable(ABC):
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raises StoreError where the store's vectors are not of `encoder`."""
-        record_types.check_encoder(self.path, self._meta(), encoder)
+        record_types.check_meta(self.path, self._meta(), record_types.meta_of(encoder))
 
     @abstractmethod
     def contents(self) -> Iterable[contents.Row]:

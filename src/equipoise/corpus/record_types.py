@@ -92,16 +92,16 @@ class Numbered:
     def row(self) -> tuple[object, ...]:
         """The columns of table `documents`, in their order."""
         document = self.entry.document
-        names = (
-            self.number,
-            document.doc_id,
-            self.path,
-            document.source,
-            document.title,
-            document.trust.value,
-        )
+        names = (self.number, document.doc_id, self.path, document.source, document.title)
         offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-        return (*names, document.author, packed_metadata(document.metadata), *offsets, document.text)
+        return (
+            *names,
+            document.trust.value,
+            document.author,
+            packed_metadata(document.metadata),
+            *offsets,
+            document.text,
+        )
 
     def is_like(self, other: "Numbered | None") -> bool:
         """Whether vectors of one are those of the other: both have the same text, cut alike."""
@@ -164,19 +164,8 @@ def read_document(row: tuple[Any, ...]) -> Document:
         sentence_spans, structure = spans(sentences, len(body)), blocks_in(blocks, len(body))
     except ValueError as error:
         raise Damage(f"the blocks, sentences or pages of document {doc_id!r}: {error}") from error
-    starts = tuple(pages.tolist())
-    return Document(
-        doc_id,
-        body,
-        source,
-        visible.title(title),
-        trust(row[4]),
-        sentence_spans,
-        starts,
-        structure,
-        text(row[8]),
-        metadata_in(row[9]),
-    )
+    place = (source, visible.title(title), trust(row[4]), sentence_spans, tuple(pages.tolist()), structure)
+    return Document(doc_id, body, *place, text(row[8]), metadata_in(row[9]))
 
 
 def read_listed(row: tuple[Any, ...]) -> ListedDocument:
@@ -265,9 +254,8 @@ def rows_of(ids: Ids, wanted: Ids) -> tuple[NDArray[np.bool_], NDArray[np.intp]]
     return known, rows
 
 
-def check_encoder(path: Place, stored: Mapping[str, str], encoder: Encoder) -> None:
-    """Raises StoreError where vectors of the encoder in `stored` are not of `encoder`."""
-    given = meta_of(encoder)
+def check_meta(path: Place, stored: Mapping[str, str], given: Mapping[str, str]) -> None:
+    """Raises StoreError where vectors of the encoder in `stored` are not of the one in `given`."""
     if stored and stored != given:
         theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
         raise StoreError(

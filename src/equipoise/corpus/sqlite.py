@@ -6,7 +6,7 @@ processes may read while one writes. A `SqliteStore` may be used from several th
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
-from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, record_types, rows, verification
+from equipoise.corpus import contents, rows, verification
 from equipoise.corpus.fulltext import FilteredText, FullText, show_words, words_of
 from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
@@ -115,15 +114,6 @@ class SqliteStore(Store):
 
     # Writing
 
-    def bind_encoder(self, encoder: Encoder) -> None:
-        """Record whose vectors the store holds. Raises StoreError where it already holds another's."""
-        if self._meta() != record_types.meta_of(encoder):
-            with self._writing():
-                if self.counts().documents == 0:
-                    ask = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-                    self._connection.executemany(ask, record_types.meta_of(encoder).items())
-        self.check_encoder(encoder)
-
     def numbered(self) -> Iterator[Numbered]:
         with self.snapshot():
             yield from rows.numbered(self._connection)
@@ -162,6 +152,11 @@ class SqliteStore(Store):
     def _meta(self) -> dict[str, str]:
         with self._lock, mapped(self.path):
             return rows.read_meta(self._connection)
+
+    def _keep_meta(self, meta: Mapping[str, str]) -> None:
+        with self._writing():
+            if self.counts().documents == 0:
+                self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
 
     def _width(self) -> int:
         return rows.dimensions(self._connection)
@@ -247,13 +242,10 @@ class SqlitePartition(Partition):
             return self._text.holding(words, self._keywords)
 
     def _nearest_of_whole(self) -> Nearest:
-        return cast("SqlitePartition", self._store.partition(self.trust)).nearest_of_all()
-
-    def nearest_of_all(self) -> Nearest:
-        """What finds the nearest vectors of the whole partition, up to date; for its filters. Call it inside a
-        snapshot."""
-        with self._current():
-            return self._nearest
+        """What finds the nearest vectors of the whole partition, up to date, inside a snapshot."""
+        whole = cast("SqlitePartition", self._store.partition(self.trust))
+        with whole._current():
+            return whole._nearest
 
     @property
     def _text(self) -> FullText:

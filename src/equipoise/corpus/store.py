@@ -59,9 +59,15 @@ class Store(Readable, Closing):
     def close(self) -> None:
         """Give back what it holds open."""
 
-    @abstractmethod
     def bind_encoder(self, encoder: Encoder) -> None:
         """Record whose vectors the store holds. Raises StoreError where it already holds another's."""
+        self.bind(record_types.meta_of(encoder))
+
+    def bind(self, meta: Mapping[str, str]) -> None:
+        """`bind_encoder`, for the encoder that another store has recorded so."""
+        if self._meta() != meta:
+            self._keep_meta(meta)
+        record_types.check_meta(self.path, self._meta(), meta)
 
     def replace_file(self, record: FileRecord, entries: Sequence[IndexEntry]) -> None:
         """Put a file's documents in the place of those it had before, if any. Raises CorpusError for one that cannot
@@ -225,6 +231,10 @@ class Store(Readable, Closing):
     @abstractmethod
     def _write(self, work: Callable[[], None], *, again: bool = True) -> None:
         """One transaction around `work`: all of it is kept or nothing. `again`: it may be done twice."""
+
+    @abstractmethod
+    def _keep_meta(self, meta: Mapping[str, str]) -> None:
+        """Record the encoder of an empty store, in a transaction; nothing happens where there are documents."""
 
     @abstractmethod
     def _width(self) -> int:

@@ -14,11 +14,9 @@ from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import vectors
-from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.files import Original
 from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.naming import documents_of
-from equipoise.corpus.offsets import packed as packed_offsets
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, named
 from equipoise.corpus.record_types import FileRecord, IndexEntry
@@ -259,9 +257,4 @@ def _this_file(source: str) -> Iterator[None]:
 
 def _content(document: Document) -> tuple[object, ...]:
     """All that is searched and quoted."""
-    offsets = (
-        packed_offsets(document.sentences),
-        packed_offsets(document.pages),
-        packed_blocks(document.blocks),
-    )
-    return document.text, document.title, *offsets
+    return document.text, document.title, document.sentences, document.pages, tuple(document.blocks)

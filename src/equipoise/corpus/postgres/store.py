@@ -5,7 +5,7 @@ Every change is one transaction on the host that takes changes, one at a time; a
 change is kept once its method has returned: on how many hosts, the database's `synchronous_commit` says.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
-from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Trust
 from equipoise.core.where import Where
 from equipoise.corpus import contents, postings, record_types
@@ -132,11 +131,6 @@ class PostgresStore(Store):
 
     # Writing
 
-    def bind_encoder(self, encoder: Encoder) -> None:
-        if self._meta() != (wanted := record_types.meta_of(encoder)):
-            self._session.write(lambda link: tables.bind(link, wanted))
-        self.check_encoder(encoder)
-
     def numbered(self) -> Iterator[Numbered]:
         with self._session.reading() as link:
             yield from rows.numbered(link)
@@ -187,6 +181,9 @@ class PostgresStore(Store):
             rows.plan_anew(link)
 
         self._session.write(change, again=again)
+
+    def _keep_meta(self, meta: Mapping[str, str]) -> None:
+        self._session.write(lambda link: tables.bind(link, meta))
 
     def _width(self) -> int:
         with self._session.reading() as link:

@@ -7,7 +7,8 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from equipoise.corpus import blocks, offsets
+from equipoise.corpus import offsets
+from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.sources.fetching import Fetched
@@ -67,13 +68,9 @@ def fingerprint_of(*parts: Sequence[ParsedDocument]) -> str:
     digest = hashlib.sha256()
     for part in parts:
         for one in part:
-            for piece in (one.text, one.title, one.fragment):
-                digest.update(hashlib.sha256(piece.encode()).digest())
-            for data in (
-                offsets.packed(one.sentences),
-                offsets.packed(one.pages),
-                blocks.packed_blocks(one.blocks),
-            ):
+            texts = (one.text.encode(), one.title.encode(), one.fragment.encode())
+            lists = (offsets.packed(one.sentences), offsets.packed(one.pages), packed_blocks(one.blocks))
+            for data in (*texts, *lists):
                 digest.update(hashlib.sha256(data).digest())
         digest.update(b"|")
     return digest.hexdigest()

@@ -5,9 +5,10 @@ more, or that may not be read any more, goes after the second run that finds it 
 """
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from equipoise.corpus.sources.addresses import Address, SiteScope, parsed
 from equipoise.corpus.sources.answers import day_of, fingerprint_of, hash_of, suffix_of, versions
 from equipoise.corpus.sources.fetching import CONNECTIONS, REDIRECTS, Fetched, Fetcher
 from equipoise.corpus.sources.memory import Memory, Seen
-from equipoise.corpus.sources.robots import Robots, Sitemaps
+from equipoise.corpus.sources.robots import Robots, pages_of
 from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered, firsts
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
@@ -96,8 +97,7 @@ class Site:
         if self.browser is not None:
             self.browser.allow = robots.allow
         self._enter(self.scope.start, 0)
-        maps = Sitemaps(self.fetcher, self.readers, self.failed)
-        for address in maps.pages(robots.sitemaps):
+        for address in pages_of(robots.sitemaps, self.fetcher, self.readers, self.failed):
             self._enter(address, 1)
         yield from self._walk(robots, known)
         for alias, other in list(self._canonical.items()):
@@ -117,14 +117,12 @@ class Site:
                         marks = self._marks(address, known)
                         headers = marks.headers if marks else None
                         answer = asking.submit(self.fetcher.get, address, headers)
-                        waiting.append(_Asked(address, depth, marks, answer))
+                        waiting.append(_Asked(address, depth, marks, answer.result))
                 if waiting:
                     yield from self._answered(waiting.popleft())
                 elif self._queue and self._is_enough():
-                    self._leave(
-                        self._queue[0][0],
-                        f"more than {self.most:,} pages: raise pages, or narrow the address",
-                    )
+                    why = f"more than {self.most:,} pages: raise pages, or narrow the address"
+                    self._leave(self._queue[0][0], why)
                     return
         finally:
             asking.shutdown(cancel_futures=True)
@@ -218,11 +216,7 @@ class Site:
         """Ask for one page and give it, if it is one; `is_alias`: its canonical address counts no more."""
         if self._may_ask(address, robots):
             marks = None if is_alias else self._marks(address, known)
-            answer: Future[Fetched] = Future()
-            try:
-                answer.set_result(self.fetcher.get(address, marks.headers if marks else None))
-            except Unanswered as error:
-                answer.set_exception(error)
+            answer = partial(self.fetcher.get, address, marks.headers if marks else None)
             depth = 0 if is_alias else DEEPEST
             yield from self._answered(_Asked(address, depth, marks, answer, is_alias))
 
@@ -230,7 +224,7 @@ class Site:
         """What came of a request."""
         address, depth, before = asked.address, asked.depth, asked.before
         try:
-            answer = asked.answer.result()
+            answer = asked.answer()
         except Unanswered as error:
             if address == self.scope.start:
                 raise
@@ -363,12 +357,12 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A page that was asked for: as it was seen `before`, where that is what the index holds."""
+    """A page that is asked for: as it was seen `before`, where that is what the index holds; `answer` waits for it."""
 
     address: Address
     depth: int
     before: Seen | None
-    answer: Future[Fetched]
+    answer: Callable[[], Fetched]
     is_alias: bool = False
 
 
