@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.apps import progress, render
-from equipoise.apps.docs import index_docs, settings_of
+from equipoise.apps.docs import indexed
 from equipoise.apps.indexing import PARTLY_FAILED, UNTRUSTED, EncoderOption
 from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group, sharing
@@ -248,8 +248,7 @@ def _answering(chosen: AskOptions) -> Iterator["Library | Remote"]:
 @contextmanager
 def _library(chosen: AskOptions, more: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Library]:
     """The index here; `more` are further flags."""
-    settings = settings_of({**chosen.flags, **more}, chosen.docs)
-    index_docs(chosen.docs, settings)
+    settings = indexed({**chosen.flags, **more}, chosen.docs)
     with Library.open(settings=settings, pipeline=chosen.pipeline) as ready:
         _tell_the_pending(*ready.pending())
         _tell_the_model(settings.model)

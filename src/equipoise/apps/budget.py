@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.docs import index_docs, settings_of
+from equipoise.apps.docs import indexed
 from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.terminal import Terminal, number_of, print_json, styled
 from equipoise.corpus.store import Store
@@ -29,8 +29,7 @@ def control_budget(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """How many different inputs one question can force on the summarizer, and what each setting buys."""
-    chosen = settings_of({"store.path": store, "model.llm": llm}, docs)
-    index_docs(docs, chosen)
+    chosen = indexed({"store.path": store, "model.llm": llm}, docs)
     with Store.open(chosen.store.path, read_only=True) as opened, progress.counted() as report:
         result = budget(opened, chosen, progress=report)
     if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.docs import index_docs, settings_of
+from equipoise.apps.docs import indexed
 from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.terminal import Terminal, complain, print_json
 from equipoise.audit import certify as work
@@ -54,8 +54,8 @@ def certify(
     if check:
         result = _checked(check, secret, store)
     else:
-        chosen = settings_of({"store.path": store, "model.llm": llm}, docs)
-        result = _certified(chosen, docs, out, secret, yes=yes, most=most)
+        chosen = indexed({"store.path": store, "model.llm": llm}, docs)
+        result = _certified(chosen, out, secret, yes=yes, most=most)
     figures = work.figures(result.rows)
     if as_json:
         print_json({**result.header, **(result.end or {}), "kind": "certificate"})
@@ -73,10 +73,9 @@ def _checked(path: Path, secret: bytes | None, store: Path | None) -> record.Cer
 
 
 def _certified(
-    chosen: Settings, docs: list[Path] | None, out: Path, secret: bytes | None, *, yes: bool, most: int
+    chosen: Settings, out: Path, secret: bytes | None, *, yes: bool, most: int
 ) -> record.CertifyRecord:
     """The record at `out`, complete."""
-    index_docs(docs, chosen)
     with Store.open(chosen.store.path, read_only=True) as opened:
         subject = work.subject(opened, Deployment.of(chosen), most=most)
         components = build.components(chosen, opened)

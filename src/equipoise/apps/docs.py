@@ -23,10 +23,12 @@ def settings_of(flags: Mapping[str, Any], docs: list[Path] | None) -> Settings:
     return chosen.model_copy(update={"store": chosen.store.model_copy(update={"path": place})})
 
 
-def index_docs(docs: list[Path] | None, chosen: Settings) -> None:
-    """Bring the index of `docs`, if any, up to date; what could not be read is told."""
+def indexed(flags: Mapping[str, Any], docs: list[Path] | None) -> Settings:
+    """`settings_of`, with the index of `docs`, if any, brought up to date; what could not be read is told."""
+    chosen = settings_of(flags, docs)
     if docs:
         from equipoise.apps.indexing import index_into  # noqa: PLC0415 - only where documents are given
         from equipoise.corpus.roots import Gone  # noqa: PLC0415
 
         index_into(docs, chosen, gone=Gone.DROP)
+    return chosen

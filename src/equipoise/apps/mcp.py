@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.apps.docs import index_docs, settings_of
+from equipoise.apps.docs import indexed
 from equipoise.apps.listening import bound
 from equipoise.apps.options import PathOption, group
 from equipoise.apps.terminal import tell
@@ -41,8 +41,7 @@ def mcp(
         raise MissingExtra("MCP", "mcp")
     from equipoise.integrations.mcp import serve_stdio, server  # noqa: PLC0415 - only this command needs it
 
-    chosen = settings_of({"store.path": store, "model.llm": llm, "retrieval.encoder": encoder}, docs)
-    index_docs(docs, chosen)
+    chosen = indexed({"store.path": store, "model.llm": llm, "retrieval.encoder": encoder}, docs)
     with Library.open(chosen.store.path, settings=chosen) as library:
         if http:
             _serve_http(server(library), port)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from equipoise.apps.docs import index_docs, settings_of
+from equipoise.apps.docs import indexed, settings_of
 from equipoise.apps.listening import bound
 from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group
@@ -46,8 +46,7 @@ def serve(
         "retrieval.encoder": encoder,
         "public.ask": public or None,
     }
-    chosen = settings_of(flags, docs)
-    index_docs(docs, chosen)
+    chosen = indexed(flags, docs)
     has_keys = run.check(chosen, host)
     if chosen.public.ask:
         limits = chosen.public

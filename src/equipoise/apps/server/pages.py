@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from threading import Lock
 
 from equipoise.apps.server.errors import ApiError
-from equipoise.core.errors import CorpusError, StoreError
-from equipoise.core.types import Document, Trust
+from equipoise.core.errors import CorpusError
+from equipoise.core.types import Document
 from equipoise.corpus import files
 from equipoise.corpus.pictures import Picture, picture
 from equipoise.corpus.places import Places
@@ -27,19 +27,6 @@ class Pages:
     store: Store
     _kept: "OrderedDict[tuple[str, int, Ranges], Picture]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
-
-    def document(self, doc_id: str, view: Store, *, held: bool) -> Document:
-        """The document as `view` has it; one that is held back only with `held`. Raises ApiError 404 for an unknown
-        one."""
-        try:
-            document = view.document(doc_id)
-        except StoreError:
-            raise
-        except CorpusError:
-            document = None
-        if document is None or (document.trust is Trust.HELD and not held):
-            raise ApiError(404, "There is no such document.", code="no_document")
-        return document
 
     def picture(self, document: Document, number: int, ranges: Ranges) -> Picture:
         """A page with what of these [start, end) stands on it marked. Raises ApiError."""

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response
 from equipoise.apps.server.access import Serving, Visitor
 from equipoise.apps.server.answering import Ask, Turn, begin
 from equipoise.apps.server.schemas import AskBody, AskReply, errors
-from equipoise.apps.server.streaming import data, events, result_of, stream, unless_gone
+from equipoise.apps.server.streaming import data, events, stream, unless_gone
 from equipoise.apps.server.visitors import passed
 
 router = APIRouter(tags=["questions"])
@@ -50,7 +50,7 @@ async def ask(body: AskBody, request: Request, key: Visitor, service: Serving) -
     turn = await unless_gone(request, begin(service, asked))
     if STREAM in request.headers.get("accept", ""):
         return stream(_lines(turn))
-    result = await result_of(request, turn)
+    result = await unless_gone(request, turn.task)
     return JSONResponse(_complete(turn, turn.shown(result)))
 
 

@@ -15,7 +15,7 @@ from equipoise.apps.server.conversation import UNCLEAR, ChatBody, asked, houseke
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
-from equipoise.apps.server.streaming import data, events, result_of, stream, unless_gone
+from equipoise.apps.server.streaming import data, events, stream, unless_gone
 from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.types import Usage
 
@@ -96,7 +96,7 @@ async def chat(body: ChatBody, request: Request, key: Asker, service: Serving) -
     base = _base(request, service)
     if body.stream:
         return stream(_lines(turn, form, base, body, links=service.settings.serve.links))
-    result = await result_of(request, turn)
+    result = await unless_gone(request, turn.task)
     _check(result)
     text = Written(numbered(result, base), service.settings.serve.links)
     for _ in written(result, text):

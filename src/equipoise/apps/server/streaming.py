@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fastapi import Request
 from fastapi.responses import StreamingResponse
@@ -50,9 +50,9 @@ async def events(turn: Turn) -> AsyncIterator[Event | None]:
         turn.task.cancel()
 
 
-async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def unless_gone(request: Request, work: Awaitable[T]) -> T:
     """The result of `work`, which is cancelled when the client leaves. Raises ClientLeft then."""
-    task = asyncio.create_task(work)
+    task = asyncio.ensure_future(work)
     gone = asyncio.create_task(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -64,18 +64,6 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
             running.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await running
-
-
-async def result_of(request: Request, turn: Turn) -> Any:  # noqa: ANN401
-    """The result of a question, which is given up when the client leaves. Raises ClientLeft then."""
-
-    async def waited() -> Any:  # noqa: ANN401
-        return await turn.task
-
-    try:
-        return await unless_gone(request, waited())
-    finally:
-        turn.task.cancel()
 
 
 async def _gone(request: Request) -> None:
