@@ -172,9 +172,8 @@ async def begin(service: Service, ask: Ask) -> Turn:
     charged = _most_asked(service, ask)
     aside = charged * service.settings.model.context if ask.key.is_visitor else 0
     begun = {"request": ask.request_id, "key": ask.key.key_id, "ended": "begun"}
-    with service.recording(
-        needed=ask.key.is_visitor
-    ):  # what nobody counts, a visitor could spend without end
+    # What nobody counts, a visitor could spend without end.
+    with service.recording(needed=ask.key.is_visitor):
         service.keys.admit(ask.key, questions=charged, tokens=aside)
         if service.settings.serve.record:
             service.audit.write(begun)

@@ -82,9 +82,8 @@ class Edge:
                 closing = Headers(raw=message["headers"]).get("connection") == "close"
             elif closing and not message.get("more_body", False):
                 await send({**message, "more_body": True})
-                await (
-                    body.drop()
-                )  # to close on bytes that nobody read resets the connection: the answer may be lost
+                # To close on bytes that nobody read resets the connection: the answer may be lost.
+                await body.drop()
                 message = {"type": "http.response.body"}
             await send(message)
 

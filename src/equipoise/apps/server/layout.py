@@ -172,14 +172,8 @@ class _Drawing:
         at = 0
         for column, name in enumerate(names):
             lead = f"{name}: " if at == 0 else f"{_BETWEEN}{name}: "
-            place = (
-                0
-                if name and at == 0 and said.startswith(lead)
-                else said.find(lead, at)
-                if name and at
-                else -1
-            )
-            if place >= 0:
+            place = said.find(lead, at) if name else -1
+            if place == 0 or (place > 0 and at > 0):
                 starts[column] = at = place + len(lead)
         found = [column for column in range(len(names)) if starts[column] >= 0]
         if not found:

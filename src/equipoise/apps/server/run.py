@@ -5,7 +5,6 @@ Then uvicorn closes. A second signal ends it at once.
 """
 
 import asyncio
-import logging
 import os
 import resource
 import socket
@@ -28,7 +27,6 @@ from equipoise.apps.server.workers import Workers
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 
-LOG = logging.getLogger("equipoise")
 KEEP_ALIVE_S = 5
 MOST_HEADERS = 64_000
 

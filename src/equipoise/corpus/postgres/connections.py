@@ -5,7 +5,6 @@ may name several hosts (`postgres://user@one,two,three/name`). Connections that 
 one gets one to a host that lives.
 """
 
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +26,6 @@ from equipoise.corpus.schema import damaged
 from equipoise.text import visible
 
 Link = Connection[tuple[Any, ...]]
-LOG = logging.getLogger("equipoise")
 MOST = 16
 """Connections of one store at a time; more callers wait."""
 PAUSE_S = 0.05
@@ -144,7 +142,7 @@ class Connections:
             link.execute(path)
             # A plan for any values takes each range for one row, and joins 240 documents 240 times.
             link.execute("SET plan_cache_mode = force_custom_plan")
-            if _one(link, "SELECT count(*) FROM pg_type WHERE typname = 'vector'"):
+            if link.execute("SELECT 1 FROM pg_type WHERE typname = 'vector'").fetchone():
                 register_vector(link)
         except BaseException:
             link.close()
@@ -191,11 +189,6 @@ def _is_final(error: psycopg.OperationalError) -> bool:
     return any(
         word in str(error) for word in ("authentication failed", "does not exist", "no password supplied")
     )
-
-
-def _one(link: Link, ask: str) -> Any:  # noqa: ANN401
-    row = link.execute(ask.encode()).fetchone()
-    return row[0] if row else None
 
 
 def _said(error: psycopg.Error) -> str:

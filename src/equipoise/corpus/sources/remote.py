@@ -108,11 +108,8 @@ def _sftp(place: _Place) -> "tuple[AbstractFileSystem, str]":
     from sshfs import SSHFileSystem  # noqa: PLC0415 - an extra
 
     host, port = place.parts.hostname or "", place.parts.port or 22
-    own: dict[str, Any] = {
-        "known_hosts": (),
-        "client_keys": (),
-    }  # those of the user; sshfs would trust any host
-    own |= place.only(_OF_SFTP)
+    # Without options known hosts and keys are those of the user; sshfs would trust any host.
+    own: dict[str, Any] = {"known_hosts": (), "client_keys": ()} | place.only(_OF_SFTP)
     system = SSHFileSystem(
         place.check(port),
         port=port,
