@@ -238,6 +238,14 @@ def meta_of(encoder: Encoder) -> dict[str, str]:
     return {"encoder": encoder.name, "dimensions": str(encoder.dimensions)}
 
 
+def width_of(meta: Mapping[str, str]) -> int:
+    """The length of the vectors of a store with this `meta_of` its encoder, 0 before one is bound. Raises Damage."""
+    stored = meta.get("dimensions", "0")
+    if not (stored.isascii() and stored.isdigit() and len(stored) <= 6 and int(stored) <= MOST_DIMENSIONS):
+        raise Damage(f"{stored[:40]!r} is no number of dimensions")
+    return int(stored)
+
+
 def authors_of(pairs: Iterable[tuple[int, str]]) -> Authorship:
     """Who wrote which passage, from (passage id, author), ascending. Raises Damage."""
     rows: dict[str, int] = {}

@@ -13,7 +13,6 @@ from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.record_types import (
     DOCUMENT,
-    MOST_DIMENSIONS,
     PLACE,
     Damage,
     IndexEntry,
@@ -24,6 +23,7 @@ from equipoise.corpus.record_types import (
     read_place,
     text,
     vectors_in,
+    width_of,
 )
 from equipoise.corpus.scope import SQLITE, DocumentScope, trust_of
 
@@ -43,10 +43,7 @@ def file_size(connection: sqlite3.Connection) -> int:
 
 def dimensions(connection: sqlite3.Connection) -> int:
     """The length of the store's vectors, 0 before an encoder is bound. Raises Damage."""
-    stored = read_meta(connection).get("dimensions", "0")
-    if not (stored.isascii() and stored.isdigit() and len(stored) <= 6 and int(stored) <= MOST_DIMENSIONS):
-        raise Damage(f"{stored[:40]!r} is no number of dimensions")
-    return int(stored)
+    return width_of(read_meta(connection))
 
 
 def passages_in(connection: sqlite3.Connection, scope: DocumentScope) -> int:

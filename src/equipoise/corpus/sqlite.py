@@ -41,6 +41,7 @@ class SqliteStore(Store):
         "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, ''), metadata FROM documents"
         " LEFT JOIN vectors ON document = number ORDER BY number"
     )
+    PENDING = f"SELECT document, count {_WAITING} ORDER BY document"
     WAITING = f"SELECT 1 {_WAITING} AND document = ?"
     path: Path
 
@@ -105,13 +106,6 @@ class SqliteStore(Store):
         )
         return tuple(row[0] for row in hits)
 
-    def pending(self) -> list[tuple[int, int]]:
-        """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
-        return [
-            (number, count)
-            for number, count in self._rows(f"SELECT document, count {_WAITING} ORDER BY document")
-        ]
-
     # Writing
 
     def numbered(self) -> Iterator[Numbered]:
@@ -157,9 +151,6 @@ class SqliteStore(Store):
         with self._writing():
             if self.counts().documents == 0:
                 self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-
-    def _width(self) -> int:
-        return rows.dimensions(self._connection)
 
     def _insert(self, numbered: Numbered) -> None:
         rows.insert(self._connection, numbered)

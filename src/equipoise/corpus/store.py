@@ -45,6 +45,8 @@ LIBRARIES = ("psycopg", "pgvector")
 class Store(Readable, Closing):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
+    PENDING: str
+    """The statement for `pending`."""
     WAITING: str
     """The statement that finds a row by the number of a document where it has no vectors yet."""
 
@@ -178,9 +180,9 @@ class Store(Readable, Closing):
 
     # Vectors that are made after their documents are in the store and words find them
 
-    @abstractmethod
     def pending(self) -> list[tuple[int, int]]:
         """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
+        return [(number, count) for number, count in self._rows(self.PENDING)]
 
     def unembedded(self, numbers: Iterable[int]) -> tuple[Numbered, ...]:
         """Those of the documents (numbers as in `pending`) that still have no vectors."""
@@ -236,9 +238,9 @@ class Store(Readable, Closing):
     def _keep_meta(self, meta: Mapping[str, str]) -> None:
         """Record the encoder of an empty store, in a transaction; nothing happens where there are documents."""
 
-    @abstractmethod
     def _width(self) -> int:
-        """The length of the store's vectors, 0 before an encoder is bound."""
+        """The length of the store's vectors, 0 before an encoder is bound. Raises Damage."""
+        return record_types.width_of(self._meta())
 
     @abstractmethod
     def _insert(self, numbered: Numbered) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Timer
@@ -69,32 +69,30 @@ class Readers(Closing):
         Raises UnreadableFile with what went wrong with this file, CorpusError where no worker can be started.
         """
         name, data = converted(source, data)
-        with self._borrowed() as process:
-            return process.read(source, data, {"name": name}, parsed.read)
+        return self._asked(source, data, {"name": name}, parsed.read)
 
     def whole(self, source: str, data: bytes) -> list[WholeText]:
         """All the text of a file, also what `read` leaves out. Raises as `read`."""
         name, data = converted(source, data)
-        with self._borrowed() as process:
-            return process.read(source, data, {"name": name, "whole": True}, whole.read)
+        return self._asked(source, data, {"name": name, "whole": True}, whole.read)
 
     def page(self, data: bytes, *, address: str, charset: str, selectors: Sequence[str]) -> ParsedPage:
         """A page of a site, which lies at `address`, in the encoding that its server says; what `selectors` choose was
         written by its readers. Raises as `read`."""
         asked = {"address": address, "charset": charset, "selectors": list(selectors)}
-        with self._borrowed() as process:
-            return process.read("page.html", data, asked, pages.read)
+        return self._asked("page.html", data, asked, pages.read)
 
     def sitemap(self, source: str, data: bytes) -> tuple[list[str], list[str]]:
         """The addresses of sitemaps and of pages in a sitemap. Raises as `read`."""
-        with self._borrowed() as process:
-            return process.read(source, data, {"map": True}, sitemap.read)
+        return self._asked(source, data, {"map": True}, sitemap.read)
 
-    @contextmanager
-    def _borrowed(self) -> "Iterator[_Process]":
+    def _asked(
+        self, source: str, data: bytes, asked: dict[str, Any], parse: Callable[[dict[str, Any], bytes], T]
+    ) -> T:
+        """See _Process.read."""
         process = self._borrow()
         try:
-            yield process
+            return process.read(source, data, asked, parse)
         finally:
             if process.is_alive():
                 self._idle.put(process)
@@ -173,10 +171,8 @@ class _Process:
         self.kill()
         self._popen.wait()
         for pipe in (self._to, self._from):
-            try:
+            with suppress(OSError):  # what was not yet written has nobody to go to
                 pipe.close()
-            except OSError:  # what was not yet written has nobody to go to
-                continue
 
     def _greet(self, source: str, limits: Limits) -> None:
         """Wait until a new process is ready. Raises CorpusError where it cannot start, UnreadableFile if killed."""
@@ -204,7 +200,8 @@ class _Process:
             raise UnreadableFile(source, reason)
         if "memory" in header:
             self.end()
-            raise UnreadableFile(source, _more_memory_than(limits))
+            most = f"more than {limits.memory / 1e9:,.1f} GB of memory"
+            raise UnreadableFile(source, f"reading it takes {most}; split it or leave it out")
         try:
             return parse(header, body)
         except ValueError as error:
@@ -265,10 +262,6 @@ def _signalled(name: str) -> int | None:
     """The return code of a process that this signal has ended; None where the platform has no such signal."""
     number = getattr(signal, name, None)
     return None if number is None else -int(number)
-
-
-def _more_memory_than(limits: Limits) -> str:
-    return f"reading it takes more than {limits.memory / 1e9:,.1f} GB of memory; split it or leave it out"
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -105,8 +105,8 @@ def meta(link: Link) -> dict[str, str]:
 
 
 def dimensions(link: Link) -> int:
-    """The length of the store's vectors, 0 before an encoder is bound."""
-    return int(meta(link).get("dimensions", "0"))
+    """The length of the store's vectors, 0 before an encoder is bound. Raises Damage."""
+    return record_types.width_of(meta(link))
 
 
 def texts_of(document: Document, spans: Iterable[tuple[int, int]]) -> list[str]:

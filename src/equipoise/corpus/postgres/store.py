@@ -38,6 +38,7 @@ class PostgresStore(Store):
         "SELECT doc_id, source, title, trust, count::integer, coalesce(path, ''), metadata FROM documents"
         " ORDER BY number"
     )
+    PENDING = "SELECT number, count::integer FROM documents WHERE NOT embedded AND count > 0 ORDER BY number"
     WAITING = "SELECT 1 FROM documents WHERE number = ? AND NOT embedded"
     path: StoreUrl
 
@@ -141,10 +142,6 @@ class PostgresStore(Store):
 
     # Embedding
 
-    def pending(self) -> list[tuple[int, int]]:
-        ask = "SELECT number, count::integer FROM documents WHERE NOT embedded AND count > 0 ORDER BY number"
-        return [(number, count) for number, count in self._rows(ask)]
-
     def index_vectors(self) -> None:
         with self._session.bare() as link:
             tables.index_vectors(link, self._session.address.name)
@@ -184,10 +181,6 @@ class PostgresStore(Store):
 
     def _keep_meta(self, meta: Mapping[str, str]) -> None:
         self._session.write(lambda link: tables.bind(link, meta))
-
-    def _width(self) -> int:
-        with self._session.reading() as link:
-            return rows.dimensions(link)
 
     def _insert(self, numbered: Numbered) -> None:
         with self._session.reading() as link:
