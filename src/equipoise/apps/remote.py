@@ -13,16 +13,7 @@ from urllib.parse import urlsplit
 from equipoise.core.errors import EquipoiseError, InputError, QuestionError, ServerError
 from equipoise.core.protocols import Observer
 from equipoise.core.results import Answer, Claim, Others, Reason, Refusal, Statement, SubAnswer, Trace
-from equipoise.core.types import (
-    Flag,
-    Highlight,
-    Highlights,
-    Passage,
-    ScoredPassage,
-    Tag,
-    Trust,
-    Usage,
-)
+from equipoise.core.types import Flag, Highlight, Highlights, Passage, ScoredPassage, Tag, Trust, Usage
 from equipoise.core.where import Where, to_json
 
 KEY = "EQUIPOISE_SERVER_KEY"

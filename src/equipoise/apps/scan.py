@@ -11,17 +11,7 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathArgument, PathOption, group, store_option
 from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json
-from equipoise.audit.scan import (
-    Finding,
-    NotRun,
-    Report,
-    Rules,
-    Scanned,
-    Severity,
-    baseline,
-    load,
-    scan,
-)
+from equipoise.audit.scan import Finding, NotRun, Report, Rules, Scanned, Severity, baseline, load, scan
 from equipoise.audit.scan.files import ScannedFiles, of_store
 from equipoise.audit.scan.findings import with_more
 from equipoise.audit.scan.sarif import as_sarif
@@ -43,8 +33,7 @@ MOST_ROWS = 50
 
 PathsArgument = Annotated[list[Path] | None, PathArgument(help="Files and folders.")]
 StoreOption = Annotated[
-    Any,
-    store_option("An index instead of files. What its loaders left out is not there."),
+    Any, store_option("An index instead of files. What its loaders left out is not there.")
 ]
 RulesOption = Annotated[
     Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
@@ -155,11 +144,7 @@ def _summarized(report: Report, document: Callable[[str], Document], rules: Rule
 
 def _scanned(documents: Iterable[Scanned], total: int, rules: Rules) -> Report:
     with progress.counted() as tell:
-        return scan(
-            documents,
-            rules,
-            progress=lambda done, source: tell(done, max(total, done), source),
-        )
+        return scan(documents, rules, progress=lambda done, source: tell(done, max(total, done), source))
 
 
 def _show(report: Report, least: Severity) -> None:

@@ -83,12 +83,7 @@ def create(
         raise InputError(f"there is no scope {scope!r}: write {' or '.join(Scope)}")
     with _opened(store, docs) as opened:
         made, secret = opened.create(
-            name,
-            Scope(scope),
-            rate=rate,
-            questions=questions,
-            tokens=tokens,
-            where=meant(where, collection),
+            name, Scope(scope), rate=rate, questions=questions, tokens=tokens, where=meant(where, collection)
         )
     if as_json:
         print_json({"id": made.key_id, "key": secret})

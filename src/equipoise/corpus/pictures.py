@@ -146,12 +146,7 @@ def _marks(page: Any, quote: str, near: float, width: int, height: int) -> list[
         for row in range(letters.count_rects(start, end - start)):
             left, bottom, right, top = letters.get_rect(row)
             (x0, y0), (x1, y1) = (_device(page, width, height, *at) for at in ((left, top), (right, bottom)))
-            rect = (
-                min(x0, x1) / width,
-                min(y0, y1) / height,
-                max(x0, x1) / width,
-                max(y0, y1) / height,
-            )
+            rect = (min(x0, x1) / width, min(y0, y1) / height, max(x0, x1) / width, max(y0, y1) / height)
             marks.append((max(rect[0], 0.0), max(rect[1], 0.0), min(rect[2], 1.0), min(rect[3], 1.0)))
     return marks
 

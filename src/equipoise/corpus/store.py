@@ -28,12 +28,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Trust
 from equipoise.corpus import record_types
 from equipoise.corpus.readable import Readable
-from equipoise.corpus.record_types import (
-    FileRecord,
-    IndexEntry,
-    Numbered,
-    storable,
-)
+from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered, storable
 from equipoise.corpus.scope import bounds, trust_of
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"

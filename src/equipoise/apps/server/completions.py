@@ -185,11 +185,7 @@ class Form:
         """The reply in one piece."""
         message = {"role": "assistant", "content": text, "refusal": None, "annotations": annotations}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        return self._head("chat.completion") | {
-            "choices": [choice],
-            "usage": usage(spent),
-            "equipoise": said,
-        }
+        return self._head("chat.completion") | {"choices": [choice], "usage": usage(spent), "equipoise": said}
 
     def chunk(self, delta: dict[str, Any], finish: str | None = None, **extra: object) -> dict[str, Any]:
         """One piece of a stream."""

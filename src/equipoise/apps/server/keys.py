@@ -145,8 +145,7 @@ class Keys:
     def revoke(self, key_id: str) -> None:
         """Let the key open nothing any more. Raises InputError for an unknown one."""
         changed = self.book.rows(
-            "UPDATE keys SET revoked = ? WHERE key_id = ? AND revoked = '' RETURNING key_id",
-            (_now(), key_id),
+            "UPDATE keys SET revoked = ? WHERE key_id = ? AND revoked = '' RETURNING key_id", (_now(), key_id)
         )
         if not changed:
             raise InputError(f"there is no key {key_id!r} to revoke: run  equipoise keys list")

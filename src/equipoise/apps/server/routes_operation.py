@@ -130,12 +130,7 @@ async def questions(
 
 
 @router.get("/v1/usage", summary="What was spent", response_model=None, responses=_sheet(UsageList))
-async def usage(
-    service: Serving,
-    key: Admin,
-    days: Days = 30,
-    format: Form = "json",
-) -> Response:
+async def usage(service: Serving, key: Admin, days: Days = 30, format: Form = "json") -> Response:
     """Questions and tokens by day and key. With `format=csv` as a sheet."""
     names = {one.key_id: one.name for one in _every(service)}
     rows = [
