@@ -45,7 +45,7 @@ def test_planted_passages_can_be_found_and_are_open(path):
             assert all(is_planted(doc_id) for doc_id in doc_ids)
             assert store.counts().documents == 25
             hits = [
-                store.passage(i).doc_id
+                store.passages([i])[0].doc_id
                 for i, _ in store.partition(Trust.UNTRUSTED).bm25("says reason drink", 5)
             ]
             assert set(hits) == set(doc_ids)

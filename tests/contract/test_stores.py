@@ -102,8 +102,8 @@ class TestReading:
 
     def test_passages_are_slices_in_the_order_asked_for(self, filled):
         assert [passage.doc_id for passage in filled.passages([2, 1])] == ["owls", "cats"]
-        assert filled.passage(DOGS).text == ANIMALS[1].text
-        assert filled.passages_of("cats") == (filled.passage(1),)
+        assert filled.passages([DOGS])[0].text == ANIMALS[1].text
+        assert filled.passages_of("cats") == (filled.passages([1])[0],)
         assert filled.passages_of("none") == ()
         assert [place.doc_id for place in filled.places([DOGS, DOGS])] == ["dogs", "dogs"]
 

@@ -70,7 +70,7 @@ def test_dense_search_finds_the_passage(store):
     index("docs", store, HashedWords(256))
     ids, matrix = store.partition(Trust.TRUSTED).matrix()
     rows, _ = top_k(matrix, HashedWords(256).encode(["white milk"])[0], 1)
-    assert store.passage(ids[rows[0]]).text == "Milk is white."
+    assert store.passages([ids[rows[0]]])[0].text == "Milk is white."
 
 
 def test_what_is_unchanged_is_not_embedded_again(store, here):

@@ -90,9 +90,9 @@ class TestReading:
             sentences=((0, 23), (24, 43)),
             readings=(((0, 23),), ((24, 43),)),
         )
-        assert replace(store.passage(2), page=None) == dogs
+        assert replace(store.passages([2])[0], page=None) == dogs
         assert [p.doc_id for p in store.passages([3, 1])] == ["owls", "cats"]
-        assert store.passages_of("cats") == (store.passage(1),)
+        assert store.passages_of("cats") == (store.passages([1])[0],)
 
     @settings(deadline=None)
     @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1), st.data())
@@ -103,7 +103,7 @@ class TestReading:
             store.add_documents(
                 [IndexEntry(document("d", text), ((start, end),), HashedWords().encode(["x"]))]
             )
-            assert store.passage(1).text == text[start:end]
+            assert store.passages([1])[0].text == text[start:end]
             assert store.document("d").text == text
 
 

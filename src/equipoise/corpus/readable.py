@@ -96,10 +96,6 @@ class Readable(ABC):
         with self.snapshot():
             return {doc_id: self.document(doc_id) for doc_id in dict.fromkeys(doc_ids)}
 
-    def passage(self, passage_id: int) -> Passage:
-        """The passage. Raises CorpusError for an unknown one."""
-        return self.passages([passage_id])[0]
-
     def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
         """The passages in the order asked for. Raises CorpusError for an unknown one."""
         wanted = [int(passage_id) for passage_id in passage_ids]
