@@ -116,24 +116,25 @@ class Session:
         A lease would have to guess how long a dead indexer is waited for, and a locked row would hold up whoever
         takes that document out.
         """
-        ask = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
         with mapped(self.url):
             if self._claims is not None:
                 with suppress(psycopg.OperationalError):
-                    return bool(rows.scalar(self._claims, ask, f"{self.address.name}:{name}"))
+                    return self._locks(self._claims, "try_advisory_lock", name)
                 self._claims.close()
             self._claims = self._writes.made(PRIMARY_WITHIN_S)
-            for name_of, seconds in _ALIVE:
-                self._claims.execute(f"SET {name_of} = {seconds}".encode())
-            return bool(rows.scalar(self._claims, ask, f"{self.address.name}:{name}"))
+            for setting, seconds in _ALIVE:
+                self._claims.execute(f"SET {setting} = {seconds}".encode())
+            return self._locks(self._claims, "try_advisory_lock", name)
 
     def release(self, name: str) -> None:
         """Give a lock back; one that was lost with its connection is gone already."""
-        if self._claims is None:
-            return
-        with mapped(self.url), suppress(psycopg.OperationalError):
-            ask = "SELECT pg_advisory_unlock(hashtextextended(%s, 0))"
-            rows.scalar(self._claims, ask, f"{self.address.name}:{name}")
+        if self._claims is not None:
+            with mapped(self.url), suppress(psycopg.OperationalError):
+                self._locks(self._claims, "advisory_unlock", name)
+
+    def _locks(self, link: Link, how: str, name: str) -> bool:
+        ask = f"SELECT pg_{how}(hashtextextended(%s, 0))"
+        return bool(rows.scalar(link, ask, f"{self.address.name}:{name}"))
 
     def _catch_up(self, link: Link, mark: str) -> None:
         """Wait until the host has replayed what `read_after` asked for."""
@@ -148,8 +149,7 @@ class Session:
         """In the transaction that has begun."""
         self._here.link = link
         try:
-            lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-            link.execute(lock, (f"{self.address.name}:write",))
+            self._locks(link, "advisory_xact_lock", "write")
             made = work(link)
             link.execute("UPDATE state SET token = gen_random_uuid()")
         except BaseException:

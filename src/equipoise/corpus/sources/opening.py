@@ -3,18 +3,18 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError
-from equipoise.core.metadata import COLLECTION, Scalar
+from equipoise.core.metadata import COLLECTION
 from equipoise.core.protocols import Encoder
 from equipoise.core.source_settings import SITES, WIKIS, SourceSettings, scheme_of
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
+from equipoise.corpus.indexing import SyncOptions
 from equipoise.corpus.report import IndexReport
-from equipoise.corpus.roots import Gone
 from equipoise.corpus.sources.addresses import SiteScope, given, root
 from equipoise.corpus.sources.fetching import Fetcher
 from equipoise.corpus.sources.guard import Allowed, Resolver, system_resolver
@@ -26,7 +26,6 @@ from equipoise.corpus.sources.syncing import Taken, sync
 from equipoise.corpus.sources.wiki import api_of, wiki_of
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
-from equipoise.corpus.writing import Judge, Progress
 
 if TYPE_CHECKING:
     from equipoise.corpus.sources.browser import Browser
@@ -37,31 +36,18 @@ def sync_source(
     store: Store,
     encoder: Encoder,
     *,
-    metadata: Mapping[str, Scalar] | None = None,
-    gone: Gone = Gone.MIRROR,
-    progress: Progress | None = None,
-    judge: Judge | None = None,
     resolve: Resolver = system_resolver,
+    **said: Unpack[SyncOptions],
 ) -> IndexReport:
     """Bring `store` up to date with a source, and remember how that went; see `syncing.sync`."""
-    said = metadata if metadata is not None or not chosen.collection else {COLLECTION: chosen.collection}
+    if said.get("metadata") is None and chosen.collection:
+        said["metadata"] = {COLLECTION: chosen.collection}
     began, how, address = time.time(), _how(chosen), root(chosen.address)
     with Memory(store.path) as memory:
         before = memory.run(address) or Run()
         try:
             with Readers() as readers, _opened(chosen, store, memory, readers, resolve) as source:
-                report = sync(
-                    source,
-                    address,
-                    store,
-                    encoder,
-                    readers,
-                    trust=_trust(chosen),
-                    metadata=said,
-                    gone=gone,
-                    progress=progress,
-                    judge=judge,
-                )
+                report = sync(source, address, store, encoder, readers, trust=_trust(chosen), **said)
         except Taken:
             raise
         except EquipoiseError as error:
