@@ -79,7 +79,8 @@ def _opened(
         Fetcher(scope.start, allowed, chosen.secret(), resolve, delay=chosen.delay) as fetcher,
         _browser(fetcher) if chosen.browser else nullcontext() as browser,
     ):
-        site = Site(scope, fetcher, readers, memory, chosen.comments, chosen.pages, is_known_anew, browser)
+        how = (chosen.comments, is_known_anew, browser)
+        site = Site(str(scope.start), scope, fetcher, readers, memory, *how, most=chosen.pages)
         yield site
         site.tidy(store)
 

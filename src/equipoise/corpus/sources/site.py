@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CorpusError, UnreadableFile
-from equipoise.corpus.files import Content, LeftOut, Original
+from equipoise.corpus.files import Content, Original
 from equipoise.corpus.loaders import kind_of
 from equipoise.corpus.pages import ParsedPage
 from equipoise.corpus.record_types import FileRecord
@@ -22,7 +22,7 @@ from equipoise.corpus.sources.answers import day_of, fingerprint_of, hash_of, su
 from equipoise.corpus.sources.fetching import CONNECTIONS, REDIRECTS, Fetched, Fetcher
 from equipoise.corpus.sources.memory import Memory, Seen
 from equipoise.corpus.sources.robots import Robots, pages_of
-from equipoise.corpus.sources.source import COMMENTS, Item, ItemPart, Unanswered, firsts
+from equipoise.corpus.sources.source import COMMENTS, Addressed, Item, ItemPart, Unanswered
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 
@@ -44,7 +44,7 @@ _GONE = frozenset({404, 410})
 
 
 @dataclass(slots=True)
-class Site:
+class Site(Addressed):
     """The pages of one site within a `scope`; `selectors` choose what readers wrote, and no more than `most` pages are
     asked for. `is_known_anew`: nothing that was remembered of pages holds, since they are read otherwise now."""
 
@@ -53,10 +53,8 @@ class Site:
     readers: Readers
     memory: Memory
     selectors: tuple[str, ...] = ()
-    most: int = 10_000
     is_known_anew: bool = False
     browser: "Browser | None" = None
-    failed: list[UnreadableFile] = field(default_factory=list)
     _seen: dict[str, Seen] = field(default_factory=dict)
     _queue: deque[tuple[Address, int]] = field(default_factory=deque)
     _queued: set[Address] = field(default_factory=set)
@@ -65,30 +63,14 @@ class Site:
     _gone: set[str] = field(default_factory=set)
     _missing: set[str] = field(default_factory=set)
     _canonical: dict[Address, Address] = field(default_factory=dict)
-    _reasons: dict[str, list[str]] = field(default_factory=dict)
     _parts: dict[str, Sequence[ItemPart]] = field(default_factory=dict)
     _asked: int = 0
     _known: int = 0
 
     @property
-    def address(self) -> str:
-        """Where it begins."""
-        return str(self.scope.start)
-
-    @property
-    def nothing(self) -> str:
-        """See DocumentSource."""
-        return f"nothing could be read at {self.address}"
-
-    @property
     def expected(self) -> int:
         """See DocumentSource."""
         return self._known
-
-    @property
-    def left_out(self) -> Sequence[LeftOut]:
-        """See DocumentSource."""
-        return firsts(self._reasons)
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
         """The pages, each while it is at hand. Raises CorpusError where the site does not answer."""
@@ -191,9 +173,6 @@ class Site:
                 return
         self._queued.add(address)
         self._queue.append((address, depth))
-
-    def _leave(self, address: Address, why: str) -> None:
-        self._reasons.setdefault(why, []).append(str(address))
 
     def _may_ask(self, address: Address, robots: Robots) -> bool:
         """Whether a page may be asked for; counts it."""

@@ -23,14 +23,6 @@ def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRe
     return {key: record for key, record in files.items() if record.root == address}
 
 
-def firsts(reasons: Mapping[str, Sequence[str]]) -> list[LeftOut]:
-    """For each reason the first thing that was left out by it, and how many more there are."""
-    return [
-        LeftOut(first, why + (f" (and {len(rest):,} more)" if rest else ""))
-        for why, (first, *rest) in reasons.items()
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class Item:
     """Something in a source: its `key` in the index, and its fingerprint, which is another where the content is: the
@@ -102,14 +94,12 @@ class DocumentSource(Protocol):
 
 
 @dataclass(slots=True)
-class Listed:
-    """What holds of a DocumentSource at an `address` that lists all that is `_there`, by key, before it gives the first
-    `most` of it."""
+class Addressed:
+    """What holds of every DocumentSource at an `address`, of which no more than `most` is read."""
 
     address: str
     most: int = field(default=10_000, kw_only=True)
     failed: list[UnreadableFile] = field(default_factory=list, kw_only=True)
-    _there: dict[str, Any] = field(default_factory=dict, kw_only=True)
     _reasons: dict[str, list[str]] = field(default_factory=dict, kw_only=True)
 
     @property
@@ -118,21 +108,31 @@ class Listed:
         return f"nothing could be read at {self.address}"
 
     @property
+    def left_out(self) -> Sequence[LeftOut]:
+        """See DocumentSource: for each reason the first, and how many more there are."""
+        return [
+            LeftOut(first, why + (f" (and {len(rest):,} more)" if rest else ""))
+            for why, (first, *rest) in self._reasons.items()
+        ]
+
+    def _leave(self, what: object, why: str) -> None:
+        self._reasons.setdefault(why, []).append(str(what))
+
+
+@dataclass(slots=True)
+class Listed(Addressed):
+    """The same of one that lists all that is `_there`, by key, before it gives the first `most` of it."""
+
+    _there: dict[str, Any] = field(default_factory=dict, kw_only=True)
+
+    @property
     def expected(self) -> int:
         """See DocumentSource."""
         return min(len(self._there), self.most)
 
-    @property
-    def left_out(self) -> Sequence[LeftOut]:
-        """See DocumentSource."""
-        return firsts(self._reasons)
-
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
         """See DocumentSource."""
         return [key for key in known if key not in self._there]
-
-    def _leave(self, key: str, why: str) -> None:
-        self._reasons.setdefault(why, []).append(key)
 
     def _first(self, what: str) -> Iterator[tuple[str, Any]]:
         """What is there, by key; those beyond the first `most` are left out, and called `what`."""
