@@ -86,7 +86,7 @@ def nearest(
     if k < 1:
         return []
     size = 0 if exact or scope.where is not None else kept_size(link, scope.trust)[0]
-    if size <= EXACT_UP_TO or not _has_graph(link, scope.trust):
+    if size <= EXACT_UP_TO or not has_graph(link, scope.trust):
         return exactly_ranked(*_best(link, scope, vector, k), vector, k)
     return exactly_ranked(*_near(link, scope.trust, vector, k, breadth(k, size)), vector, k)
 
@@ -139,7 +139,8 @@ def vectors(link: Link, scope: DocumentScope, passage_ids: Sequence[int]) -> tup
     return known, embeddings[[place[passage_id] for passage_id in asked if passage_id in place]]
 
 
-def _has_graph(link: Link, trust: Trust) -> bool:
-    """Whether the graph of the partition is there."""
+def has_graph(link: Link, trust: Trust) -> bool | None:
+    """Whether the graph of the partition is there; None where whoever made it was killed."""
     ask = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
-    return link.execute(ask, (index_of(trust),)).fetchone() == (True,)
+    row = link.execute(ask, (index_of(trust),)).fetchone()
+    return row is not None and (bool(row[0]) or None)

@@ -23,7 +23,7 @@ from equipoise.corpus.partition import Partition
 from equipoise.corpus.postgres import rows, searching, tables, verification
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
-from equipoise.corpus.postgres.words import PostgresWords, words_in
+from equipoise.corpus.postgres.words import FilteredWords, PostgresWords
 from equipoise.corpus.record_types import Counts, Ids, Numbered, PartCounts, storable
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 from equipoise.corpus.store import Store
@@ -251,7 +251,7 @@ class PostgresPartition(Partition):
     @property
     def _text(self) -> PostgresWords:
         with self._session.reading() as link:  # inside `_reading` the same one
-            return words_in(link, self.scope)
+            return (PostgresWords if self.scope.where is None else FilteredWords)(link, self.scope)
 
     def _reading(self) -> AbstractContextManager[Link]:
         return self._session.reading()

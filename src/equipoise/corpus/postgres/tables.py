@@ -27,7 +27,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.nearest import EXACT_UP_TO
 from equipoise.corpus.postgres import rows, words
 from equipoise.corpus.postgres.connections import DatabaseAddress, Link
-from equipoise.corpus.postgres.searching import index_of, within
+from equipoise.corpus.postgres.searching import has_graph, index_of, within
 
 VERSION = 4
 TABLES: tuple[LiteralString, ...] = (
@@ -138,12 +138,9 @@ def index_vectors(link: Link, name: str) -> None:
 
 def _index_vectors(link: Link, trust: Trust) -> None:
     """Make the graph of a partition, unless it is there."""
-    index = index_of(trust)
-    row = link.execute(
-        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (index,)
-    ).fetchone()
-    if row == (False,):  # whoever made it was killed
+    index, is_there = index_of(trust), has_graph(link, trust)
+    if is_there is None:
         link.execute(f"DROP INDEX CONCURRENTLY {index}".encode())
-    if row != (True,):
+    if not is_there:
         ask = f"CREATE INDEX CONCURRENTLY {index} ON vectors USING hnsw (vector vector_ip_ops) WHERE {within(trust)}"
         link.execute(ask.encode())

@@ -77,11 +77,6 @@ class FilteredWords(PostgresWords):
         return passages, tokens
 
 
-def words_in(link: Link, scope: DocumentScope) -> PostgresWords:
-    """The index of the passages of a scope."""
-    return PostgresWords(link, scope) if scope.where is None else FilteredWords(link, scope)
-
-
 def kept_size(link: Link, trust: Trust) -> tuple[int, int]:
     """How many passages a partition has, and how many tokens these have together. Raises Damage."""
     ask = "SELECT passages, tokens FROM partitions WHERE trust = %s"
