@@ -5,7 +5,7 @@ opens elsewhere: questions and searches count as questions, `serve.documents` sa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
@@ -23,7 +23,7 @@ from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import for_strangers, shown_source
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Document, Passage
+from equipoise.core.types import Document, Passage, Trust
 from equipoise.core.where import Given
 from equipoise.integrations.mcp import LibraryBackend, server_for
 from equipoise.integrations.mcp_schemas import DocumentRow
@@ -35,7 +35,7 @@ Handle = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class KeyBackend(LibraryBackend):
+class KeyBackend:
     """The service for whoever holds `key`. See `integrations.mcp.Backend`."""
 
     service: Service
@@ -62,7 +62,7 @@ class KeyBackend(LibraryBackend):
         checked(words)
         seen = Ask(words, self.key, self.request_id, where=where).call().where
         async with self._counted(words), asyncio.timeout(self.service.settings.serve.timeout):
-            return await LibraryBackend.search(self, words, k, seen)
+            return await self._library.search(words, k, seen)
 
     async def document(self, doc_id: str) -> Document:
         """As GET /v1/documents/ID/text."""
@@ -71,7 +71,12 @@ class KeyBackend(LibraryBackend):
     async def rows(self) -> Sequence[DocumentRow]:
         """As GET /v1/documents."""
         only_admins(self.key)
-        return await LibraryBackend.rows(self)
+        rows = await self._library.rows()
+        return [row.model_copy(update={"source": self.shown(row.source)}) for row in rows]
+
+    async def trust(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
+        """See Backend."""
+        return await self._library.trust(doc_ids)
 
     async def may_list(self) -> bool:
         """See Backend."""
@@ -86,6 +91,10 @@ class KeyBackend(LibraryBackend):
         api_error = as_api_error(error)
         again = (api_error.headers or {}).get("Retry-After")
         return f"{api_error.detail} Try again in {again} seconds." if again else str(api_error.detail)
+
+    @property
+    def _library(self) -> LibraryBackend:
+        return LibraryBackend(self.service.library)
 
     @asynccontextmanager
     async def _counted(self, words: str) -> AsyncIterator[None]:
@@ -142,5 +151,4 @@ def mcp_router() -> APIRouter:
 
 
 def _backend(request: Request) -> KeyBackend:
-    service: Service = request.app.state.service
-    return KeyBackend(service.library, service, request.state.key, request.state.request_id)
+    return KeyBackend(request.app.state.service, request.state.key, request.state.request_id)
