@@ -7,11 +7,13 @@ import pytest
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
+from equipoise.rag.highlighters.evidence import calibration
 from equipoise.rag.highlighters.naming import about, doubtful, elsewhere, fellows
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
+from equipoise.text.spans import SpanPolicy
 
 WARDS = "Visitors of ward 5 come after two. Dogs stay outside. In ward 3 nobody may visit. Flowers are welcome there."
 DEPOTS = """# Depots
@@ -246,3 +248,23 @@ def test_what_a_stranger_calls_his_document_or_rows_silences_nobody(question, ow
 
 def test_rows_of_one_untrusted_document_are_told_apart():
     assert left("What is the price of B12?", PARTS, trust=Trust.UNTRUSTED).endswith("| B12 | 4 EUR |")
+
+
+LOCKERS = (
+    "1. Stern locker (galley)\n   - pans\n   - a kettle\n2. Bow locker (ropes)\n   - a line\n   - an anchor\n"
+)
+
+
+def test_the_list_of_the_label_that_is_asked_for_is_left():
+    assert "Bow" not in left("What is in the stern locker?", LOCKERS)
+    assert "Stern" not in left("What is in the bow locker?", LOCKERS)
+    assert "a kettle" in left("What is in the stern locker?", LOCKERS)
+    assert {"Stern", "Bow"} <= set(left("What is in the lockers?", LOCKERS).split())
+
+
+def test_of_short_pieces_the_best_are_chosen():
+    (line, *_), fitted = windows("Ida sails. Bo rows. Al steers. It rains."), calibration()
+    apart = [replace(line, first=n, last=n + 1, score=-float(n)) for n in range(0, 8, 2)]
+    assert fitted.choose(apart) == apart[: SpanPolicy().max_pieces]
+    beside = [replace(line, first=n, last=n + 1, score=-float(n)) for n in range(3)]
+    assert fitted.choose(beside) == beside

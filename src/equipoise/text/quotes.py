@@ -33,6 +33,7 @@ _FAR = 200  # blocks that are looked at on either side
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
+_COUNTED = re.compile(r"\(?+\d{1,3}+[.)]?+\s++")
 _TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
 _RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
 _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
@@ -73,6 +74,12 @@ def is_fragment(text: str) -> bool:
     return len(text.split()) < _FEW_WORDS and not _ENDED.search(text) and not AMOUNT.search(text)
 
 
+def is_label(text: str) -> bool:
+    """Whether a sentence only names what stands below it, its number aside: "2 Blue box", "3. Rinsing"."""
+    number = _COUNTED.match(text)
+    return number is not None and is_fragment(text[number.end() :])
+
+
 def opens(text: str) -> bool:
     """Whether a sentence only leads to what comes after it: it ends in a colon, asks, or titles a table or section."""
     section = _SECTION.match(text) and not _ENDED.search(text) and len(text.split()) <= _TITLE_WORDS
@@ -105,9 +112,12 @@ def wholes(
 
 def reading(document: Document, unit: Offsets) -> list[Offsets]:
     """The stretches that have to be read for a sentence to say something: what leads to it and itself; of a fragment or
-    a lead-in all that is shown with it; none where that says nothing either."""
+    a lead-in all that is shown with it; of a label the list below it; none where that says nothing either."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
+    if is_label(text) and (own := [piece for at in _led(document, row) for piece in _pieces(document, at)]):
+        listed = own if _words(document, own) <= LONGEST else own[:1]
+        return _stretches(document, {unit, *_read_with(document, row), *listed})
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
         return _stretches(document, {unit, *_read_with(document, row)})
     shown = set[Offsets].union(*_shown(document, unit))
@@ -300,32 +310,27 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
     """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
-    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so do a sentence
-    of a list without a lead-in, a long one of a list that cannot be shown whole, and the parts of a list of more than
-    LIST words, which is a text."""
+    heading names. A term with its definition, a record ("Zone 2: 4.50") and a label with its list ("2. Blue box") stand
+    for themselves, and so do a sentence of a list without a lead-in, a long one of a list that cannot be shown whole,
+    and the parts of a list of more than LIST words, or of long items that mostly begin with a title ("2. Water. The
+    pump broke ..."), which is a text."""
     text = _text(document, document.blocks[row])
     bare = text[_marker_end(text) :]
-    step = _STEP.match(text) is not None
     intro = next(_intros(document, row), -1)
-    term = is_fragment(bare) and any(
-        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
-    )
-    if not step and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
+    label = is_label(text)
+    below = {document.blocks[at].kind for at in _led(document, row)} if label or is_fragment(bare) else set()
+    alone = BlockKind.PARAGRAPH in below or _RECORD.match(bare) or (intro < 0 and is_closed(bare))
+    if (label and BlockKind.ITEM in below) or (alone and not _STEP.match(text)):
         return
     others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
     long = _words(document, ((item.start, item.end) for item in items)) > _LONG * len(items)
-    if intro < 0 and long and _are_sections(document, items):
+    titled = sum(_TITLED.match(_text(document, item)) is not None for item in items)
+    if intro < 0 and long and 2 * titled > len(items):
         return
     fits = LONGEST if long and is_closed(bare) else LIST
     if _words(document, (piece for at in others for piece in _pieces(document, at))) <= fits:
         yield from others
-
-
-def _are_sections(document: Document, items: Sequence[Block]) -> bool:
-    """Whether long numbered items are sections of a text rather than steps ("2. Water. The pump broke ..."): most of
-    them begin with a title."""
-    return 2 * sum(_TITLED.match(_text(document, item)) is not None for item in items) > len(items)
 
 
 def _run(document: Document, row: int, step: int) -> Iterator[int]:

@@ -21,6 +21,7 @@ from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
 from equipoise.text.quotes import LONGEST
+from equipoise.text.spans import SpanPolicy
 from equipoise.text.tokens import WORD, content_words, names, numbers, words
 
 FEATURES = (
@@ -59,6 +60,8 @@ MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
+POLICY = SpanPolicy()
+"""What canonical spans may be, where nothing says otherwise."""
 _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
@@ -80,14 +83,26 @@ class Calibration:
         return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias + shift))))
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
-        """The windows to highlight, best first; of one passage so many as make a quote of LONGEST words, or one."""
+        """The windows to highlight, best first; of one passage so many as make a quote of LONGEST words, or one; so
+        many short pieces as `SpanPolicy` keeps, since that keeps the first of a document and not the best."""
         chosen: list[Window] = []
         for window in windows[: self.most]:
             said = [each.own for each in (*chosen, window) if each.passage == window.passage]
             fits = len(said) == 1 or sum(len(text.split()) for text in said) <= LONGEST
-            if fits and window.worth >= windows[0].worth - self.keep:
+            near = window.worth >= windows[0].worth - self.keep
+            if fits and near and not _is_piece_too_many(window, chosen):
                 chosen.append(window)
         return chosen
+
+
+def _is_piece_too_many(window: Window, chosen: Sequence[Window]) -> bool:
+    """Whether a window is one short piece more than canonical spans may have, and goes on from none that is chosen."""
+    pieces = [one for one in (*chosen, window) if len(words(one.own)) < POLICY.min_words]
+    beside = any(
+        one.passage == window.passage and (one.last == window.first or window.last == one.first)
+        for one in chosen
+    )
+    return window in pieces and len(pieces) > POLICY.max_pieces and not beside
 
 
 @cache

@@ -226,21 +226,29 @@ def doubtful(question: str, windows: Sequence[Window]) -> bool:
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     """Without the rows and items that hold some of the words of the question of which another one of their kind holds
     more: of "Harbour: masks 18" and "North: masks 30" the one that is asked for. Below the same heading their own words
-    tell them apart, since a title may name them all."""
+    tell them apart, since a title may name them all; and so do those of the labels of lists."""
     held = _held(question, windows)
+    labels = {window: _telling(question, window.own) for window in windows if window.is_label}
     own = {window: has & _telling(question, window.own) for window, has in held.items()}
     most: dict[tuple[str, str], set[frozenset[str]]] = {}
     nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():
         most.setdefault((_hand(window.passage), _column(window)), set()).add(has)
         nearby.setdefault(_kind(window), set()).add(own[window])
+    for window, has in labels.items():
+        above = _telling(question, "\n".join(window.above))
+        most.setdefault((_hand(window.passage), ""), set()).add(has | above)
 
     def is_outdone(window: Window) -> bool:
+        if has := labels.get(window):
+            return any(has < other for one, other in labels.items() if _kind(one) == _kind(window))
+        if window not in held:
+            return False
         rivals = (most.get((hand, _column(window)), set()) for hand in _by(window.passage))
         by_all = any(held[window] < has for some in rivals for has in some)
         return by_all or any(own[window] < has for has in nearby[_kind(window)])
 
-    return [window for window in windows if window not in held or not is_outdone(window)]
+    return [window for window in windows if not is_outdone(window)]
 
 
 def _kind(window: Window) -> tuple[str, ...]:

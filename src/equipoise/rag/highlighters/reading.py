@@ -16,7 +16,7 @@ from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
 from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_numbered, is_told_row
-from equipoise.text.quotes import is_fragment
+from equipoise.text.quotes import is_fragment, is_label
 
 READ = 3
 """Passages whose sentences are read."""
@@ -72,6 +72,11 @@ class Window:
     def leads(self) -> bool:
         """Whether what it leads to is read with it, as with a lead-in or the header of a table."""
         return bool(self.read) and self.read[-1][1] > self.end
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it names the list that is read with it."""
+        return self.leads and is_label(self.own)
 
     @property
     def is_led(self) -> bool:
