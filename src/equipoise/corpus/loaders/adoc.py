@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise, repeat
 from pathlib import Path
 
 from equipoise.core.types import BlockKind
@@ -25,6 +26,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 _SPEC = re.compile(
     r"(?:^|(?<=\s))(?:(\d{1,3})?(?:\.(\d{1,3}))?([+*]))?[<^>]?(?:\.[<^>])?([adehlmsv])?\Z", re.MULTILINE
 )
+_SPECIFIED = re.compile(r"[adehlmsv<^>+*]\|")
 _LONGEST_SPEC, _SPEC_ENDS = 12, frozenset("adehlmsv<^>+*")
 _PLAIN = ("", 1, 1, 1)
 _MOST_TIMES = 100
@@ -49,7 +51,7 @@ class _Reading:
     title: str = ""
     _kind: BlockKind = BlockKind.PARAGRAPH  # of the lines that are being read
     _lines: list[str] = field(default_factory=list)
-    _table: list[tuple[int, str]] = field(default_factory=list)
+    _table: list[str] = field(default_factory=list)
     _begun: tuple[int, int] = (0, -1)  # level and intro of the lines that are being read
     _fence: str = ""
     _number: int = 0
@@ -61,6 +63,10 @@ class _Reading:
     def take(self, line: str) -> None:
         """The next line."""
         self._number += 1
+        bare = line.rstrip()
+        if self._fence[:1] == "|" and bare != self._fence and "line-through" not in bare:
+            self._table.append(bare)
+            return
         if (line.startswith("//") or self._fence.startswith("//")) and self._is_comment(line):
             self.outline.hidden += len(one_line(line))
             self.end(self._number - 1)
@@ -68,11 +74,11 @@ class _Reading:
         if "line-through" in line:
             self.outline.hidden += sum(len(one_line(struck)) for struck in _STRUCK.findall(line))
             line = _STRUCK.sub(lambda struck: " " * len(struck.group()), line)
-        bare = line.rstrip()
+            bare = line.rstrip()
         if self._fence and bare == self._fence:
             self._close_fence(line)
-        elif self._fence.startswith("|"):
-            self._table.append((self._number, bare))
+        elif self._fence[:1] == "|":
+            self._table.append(bare)
         elif self._fence:
             self._go_on(BlockKind.CODE, line, intro=self._intro)
         elif not bare:
@@ -110,21 +116,21 @@ class _Reading:
         """Append the table that ends; one that is none as its lines."""
         lines, self._table = self._table, []
         above = len(self.outline.blocks) - 2  # over the fence
-        table = _table(self.outline.text_of(above) if above >= 0 else "", lines)
+        table = _table(self.outline.text_of(above) if above >= 0 else "", lines, self._number - len(lines))
         if table.rows:
             self.outline.table(table.rows, header=table.header, lines=table.lines)
         else:
-            self._add_lines(lines)
+            self._add_lines(lines, self._number)
         self._last, self._intro = self._number - 1, -1
 
-    def _add_lines(self, lines: list[tuple[int, str]]) -> None:
-        for number, line in lines:
+    def _add_lines(self, lines: list[str], end: int) -> None:
+        for number, line in enumerate(lines, end - len(lines)):
             self.outline.add(BlockKind.ROW, line, gap=TIGHT, line=number)
 
     def finish(self) -> None:
         """The file ends."""
         self.end(self._number)
-        self._add_lines(self._table)
+        self._add_lines(self._table, self._number + 1)
 
     def _take_line(self, line: str) -> None:
         """A line outside of code and tables."""
@@ -203,51 +209,66 @@ class _Reading:
         return row
 
 
-def _table(said: str, lines: list[tuple[int, str]]) -> Marked:
+def _table(said: str, lines: list[str], number: int) -> Marked:
     """A table whose cells fill as many columns as `said` above it, or as its first line has, whatever their lines; no
-    rows for one in another format. A first line with a blank one below it has the names of the columns."""
-    cells = [] if "format=" in said else _cells(lines)
+    rows for one in another format. A first line with a blank one below it has the names of the columns. `number` is
+    that of the first line in the file."""
+    cells, at, specs = ([], [], []) if "format=" in said else _cells(lines)
     if not cells:
         return Marked([], [], 0)
-    first = cells[0][1]
-    columns = _columns(said) or sum(cell.columns for cell, at, _ in cells if at == first)
-    top = next(row for row, (number, _) in enumerate(lines) if number == first)
-    alone = lines[top][1].count("|") > 1 and not any(line for _, line in lines[top + 1 : top + 2])
+    wide = sum(cell.columns for cell in cells[: at.count(at[0])]) if specs else at.count(at[0])
+    columns = _columns(said) or wide
+    alone = lines[at[0]].count("|") > 1 and not any(lines[at[0] + 1 : at[0] + 2])
     header = int(alone or _HEADER.search(said) is not None)
-    rows: list[list[Cell]] = []
-    places: list[int] = []
-    below: list[tuple[int, int]] = []  # of cells that span rows: how many are left, and columns
-    room, marked = 0, True
-    for cell, at, is_name in cells:
-        if room <= 0:
-            header = max(header, len(rows) * marked)
-            below = [(left - 1, wide) for left, wide in below if left > 1]
-            room = columns - sum(wide for _, wide in below)
-            rows.append([])
-            places.append(at)
-        rows[-1].append(cell)
-        if cell.rows > 1:
-            below.append((cell.rows, cell.columns))
-        room -= cell.columns
-        marked = marked and is_name
+    starts = list(range(0, len(cells), columns))
+    if specs:
+        starts, names = _row_starts(cells, columns, specs)
+        header = max(header, names)
+    rows = [cells[low:high] for low, high in pairwise([*starts, len(cells)])]
+    places = [number + at[start] for start in starts]
     return Marked(rows, places, header) if len(rows) > 1 and columns > 1 else Marked([], [], 0)
 
 
-def _cells(lines: list[tuple[int, str]]) -> list[tuple[Cell, int, bool]]:
-    """The cells of a table, each with the line that it begins on, and whether it is marked as a name. Text without a
-    bar goes on with the cell above it."""
-    cells: list[tuple[Cell, int, bool]] = []
-    before, (style, rows, columns, times), place = "", _PLAIN, 0
-    for number, line in [*lines, (0, "|")]:
-        *pieces, last = _BAR.split(line) if "\\" in line else line.split("|")
-        for piece in pieces:
-            bare, spec = _spec(piece) if piece[-1:] in _SPEC_ENDS else (piece, _PLAIN)
-            if place:
-                cell = Cell(one_line(before + bare).replace("\\|", "|"), rows, columns)
-                cells += [(cell, place, style == "h")] * times
-            before, (style, rows, columns, times), place = "", spec, number
-        before = f"{before} {last}"
-    return cells
+def _row_starts(cells: list[Cell], columns: int, styles: list[str]) -> tuple[list[int], int]:
+    """The cells that rows begin with, and how many rows at the top hold nothing but cells that are marked as names."""
+    starts: list[int] = []
+    below: list[tuple[int, int]] = []  # of cells that span rows: how many are left, and columns
+    room = header = 0
+    named = next((at for at, style in enumerate(styles) if style != "h"), len(styles))
+    for number, cell in enumerate(cells):
+        if room <= 0:
+            header = len(starts) if number <= named else header
+            below = [(left - 1, wide) for left, wide in below if left > 1]
+            room = columns - sum(wide for _, wide in below)
+            starts.append(number)
+        if cell.rows > 1:
+            below.append((cell.rows, cell.columns))
+        room -= cell.columns
+    return starts, header
+
+
+def _cells(lines: list[str]) -> tuple[list[Cell], list[int], list[str]]:
+    """The cells of a table, the row of the line that each begins on, and the style of each, none without any. Text
+    without a bar goes on with the cell above it."""
+    text = "\n".join(lines)
+    pieces = _BAR.split(text) if "\\" in text else text.split("|")
+    at = [*accumulate(map(str.count, pieces[:-1], repeat("\n")))]
+    said = [_PLAIN] * len(at)
+    specified = _SPECIFIED.search(text) is not None
+    for number, piece in enumerate(pieces[:-1] if specified else ()):
+        if piece[-1:] in _SPEC_ENDS:
+            pieces[number], said[number] = _spec(piece)
+    texts = [" ".join(piece.split()) for piece in pieces[1:]]
+    if "\\" in text:
+        texts = [one.replace("\\|", "|") for one in texts]
+    if not specified:
+        return [*map(Cell, texts)], at, []
+    every = [
+        (Cell(one, rows, columns), place, style)
+        for one, place, (style, rows, columns, times) in zip(texts, at, said, strict=True)
+        for _ in range(times)
+    ]
+    return [cell for cell, _, _ in every], [place for _, place, _ in every], [style for _, _, style in every]
 
 
 def _spec(piece: str) -> tuple[str, tuple[str, int, int, int]]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from operator import itemgetter
 from typing import NamedTuple
 
 from equipoise.text.sentences import LONGEST_ROW, sentence_spans
@@ -36,6 +37,9 @@ class Cell(NamedTuple):
     text: str
     rows: int = 1
     columns: int = 1
+
+
+_TEXT, _DOWN, _WIDE = map(itemgetter, range(3))
 
 
 @dataclass(slots=True)
@@ -153,7 +157,7 @@ def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]
     `across`: what spans several columns stands in each of them.
     """
     left = _FINE + _TIMES * sum(map(len, rows))
-    width = max((sum(cell.columns for cell in row) for row in rows), default=0)
+    width = max((sum(map(_WIDE, row)) for row in rows), default=0)
     above: dict[
         int, tuple[str, int]
     ] = {}  # by column: what spans the row from above, and how many it still does
@@ -161,9 +165,9 @@ def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]
     for place, row in enumerate(rows):
         cells: list[str] = []
         below: dict[int, tuple[str, int]] = {}
-        if not above and all(cell.rows == cell.columns == 1 for cell in row):
+        if not above and {*map(_DOWN, row)} == {1} == {*map(_WIDE, row)}:
             left -= len(row)
-            cells = [cell.text for cell in row]
+            cells = [*map(_TEXT, row)]
             spreaded += [Row(cells, place)] if any(cells) else []
             continue
         spans_all = not above and 1 < width <= sum(cell.columns for cell in row[:1])
@@ -336,12 +340,10 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> list
     """
     if len(cells) == len(names) == 2 and all(cells) and names[1].lower() in _VALUE:
         names, cells = cells[:1], cells[1:]
-    pairs = [
-        f"{name}: {value}" if name else value
-        for name, cell in zip_longest(names[: len(cells)], cells, fillvalue="")
-        if cell
-        for value in ([cell] if len(cell) <= _LONG_VALUE else _values(cell))
-    ]
+    said: Iterable[tuple[str, str]] = zip_longest(names[: len(cells)], cells, fillvalue="")
+    if max(map(len, cells), default=0) > _LONG_VALUE:
+        said = [(name, value) for name, cell in said for value in _values(cell)]
+    pairs = [f"{name}: {value}" if name else value for name, value in said if value]
     pairs[1:1] = [section] if section else []
     text = _BETWEEN.join(pairs)
     if len(text) <= LONGEST_ROW:
@@ -357,7 +359,9 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> list
 
 
 def _values(cell: str) -> list[str]:
-    """A value that is too long for a row, cut between sentences."""
+    """The parts of a value that is too long for a row, cut between sentences."""
+    if len(cell) <= _LONG_VALUE:
+        return [cell]
     values, start, end = [], 0, 0
     for low, high in sentence_spans(cell):
         if high - start > _LONG_VALUE and end > start:

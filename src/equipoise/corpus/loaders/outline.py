@@ -13,6 +13,7 @@ APART, TIGHT = "\n\n", "\n"
 """What stands between two blocks: a blank line, or none between the rows of a table."""
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _DEEPEST_LIST = 9
+_SHAPED = re.compile(r"[!-~]")
 _NUMBERED = re.compile(r"[\W\d_]*+(?:\w++[\W\d_]++){0,2}")  # "Page 3 of 12"
 
 
@@ -48,12 +49,11 @@ class Outline:
 
         Returns its row; -1 for text without a visible character, which is left out and counted.
         """
-        self._end_code()
+        if self._code:
+            self._end_code()
         text = clean(text)
-        if not text.isascii() and not without_shapeless(text).strip():
+        if not _SHAPED.search(text) and not without_shapeless(text).strip():
             self.hidden += len(text.strip())
-            return -1
-        if not text.strip():
             return -1
         gap = gap if self.blocks else ""
         start = self._length + len(gap)
@@ -198,8 +198,7 @@ class Outline:
         below = grid.rows if grid.names else pairs(grid.rows)
         if kind is BlockKind.ROW and max((len(row.cells) for row in below), default=0) == 1:
             kind = BlockKind.PARAGRAPH  # no table: lines below each other
-        below = [row._replace(place=lines[row.place]) for row in below] if lines else below
-        self.rows(grid.names, below, intro=intro, kind=kind, gap=gap, line=line)
+        self.rows(grid.names, below, intro=intro, kind=kind, gap=gap, line=line, lines=lines)
         self.notes(-1, self.held)
 
     def rows(
@@ -211,10 +210,11 @@ class Outline:
         kind: BlockKind = BlockKind.ROW,
         gap: str = APART,
         line: int = 0,
+        lines: Sequence[int] = (),
     ) -> None:
         """Append the rows of a table as `grid.told` says them, each a line; the names by themselves are an aside.
 
-        `line` is that of the names; with it the `place` of a row is its line.
+        `line` is that of the names; with it the `place` of a row is its line, or which one of `lines` that is.
         """
         top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), intro=intro, gap=gap, line=line)
         above = top if top >= 0 else intro
@@ -224,7 +224,7 @@ class Outline:
                 row.text,
                 intro=above if row.is_plain else intro,
                 gap=TIGHT if top >= 0 or number else gap,
-                line=line and row.place,
+                line=lines[row.place] if lines else line and row.place,
             )
 
 
