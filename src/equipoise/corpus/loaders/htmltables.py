@@ -96,5 +96,5 @@ def _data(table: LexborNode) -> dict[int, bool]:
 
 
 def _is_data(row: LexborNode) -> bool:
-    texts = [cell.text().strip() for cell in row.iter()]
-    return sum(map(bool, texts)) > 1 and max(map(len, texts)) <= _LONGEST and row.css_first(_NO_ROW) is None
+    texts = [] if row.css_first(_NO_ROW) else [cell.text().strip() for cell in row.iter()]
+    return sum(map(bool, texts)) > 1 and max(map(len, texts)) <= _LONGEST
