@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from email.message import EmailMessage
+from pathlib import PurePath
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from equipoise import Answer, Library
 from equipoise.core.results import Refusal
 from equipoise.core.types import Candidates, Document, Flag, Passage, Trust
 from equipoise.rag.corrections import found_in
+from equipoise.rag.retrieval import candidates as made_candidates
 from equipoise.rag.versions import with_corrections
 from equipoise.text.blocks import blocks
 from equipoise.text.corrections import day_in, said_at, said_by
@@ -185,6 +187,36 @@ def test_the_correction_is_quoted_beside_what_it_only_speaks_of(ask):
     assert "60 euros" in old.text and old.corrected.endswith("erratum.txt") and not old.correction
     assert "read 80 euros" in new.text and new.correction and not new.corrected
     assert answer.to_dict()["highlights"][0].keys() & {"corrected", "correction"}
+
+
+def test_it_is_found_among_many_documents_that_are_more_like_the_question(ask):
+    text = "Erratum\n\nIn section 2 of “Boat rental”, read 80 euros in place of 60 euros.\n"
+    kayaks = {
+        f"club{n}.md": f"# Club {n}\n\nHow much the deposit is, club {n} says at the counter.\n"
+        for n in range(25)
+    }
+    answer = ask({"rental.md": RENTAL, "erratum.txt": text} | kayaks, DEPOSIT)
+    (old,) = (item for item in answer.quotes if item.text.startswith("The deposit for a dinghy is 60"))
+    assert old.corrected.endswith("erratum.txt")
+    assert any("read 80 euros" in item.text and item.correction for item in answer.quotes)
+
+
+@pytest.mark.parametrize(
+    ("trust", "found"), [(Trust.TRUSTED, {"d.md", "erratum.md"}), (Trust.UNTRUSTED, {"d.md"})]
+)
+def test_only_trusted_corrections_are_looked_for(tmp_path, trust, found):
+    (tmp_path / "d.md").write_text("Ships sail.\n\n" * 200)
+    (tmp_path / "erratum.md").write_text("# Erratum\n\nRead 80 euros in place of 60 euros.\n")
+    (tmp_path / "policy.md").write_text("# Corrections policy\n\nWhat is wrong is corrected at once.\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "errata.md").write_text("# Errata\n\nRead 9 euros in place of 6 euros.\n")
+    with Library.create(tmp_path / "index.db") as library:
+        library.index(tmp_path, trust=trust)
+        part = library.store.partition(trust)
+        ranking = [hit for hit in part.bm25("ships", 3) if hit]
+        made = made_candidates(part, ranking, np.zeros(384, np.float32))
+    assert {PurePath(passage.source).name for passage in made.passages} == found
+    assert len(made) == len(ranking)
 
 
 def test_a_german_one_in_the_same_file(ask):

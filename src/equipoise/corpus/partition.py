@@ -4,6 +4,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from equipoise.corpus.keywords import LOOKED_AT, Keywords, QueryPlan, Stems, Ter
 from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import DocumentScope, SqlDialect, trust_of
 from equipoise.corpus.spelling import Correction
+from equipoise.text.corrections import said_in_name
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import title
 
@@ -102,6 +104,11 @@ class Partition(ABC):
             raise self._elsewhere(f"document {strange!r}")
         return found
 
+    def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
+        """The passages of a document. Raises CorpusError for one that is not in the partition."""
+        self.documents([doc_id])
+        return self._store.passages_of(doc_id)
+
     def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
         """Where the passages lie, in the order asked for. Raises CorpusError for one not in the partition."""
         wanted = [int(passage_id) for passage_id in passage_ids]
@@ -142,6 +149,22 @@ class Partition(ABC):
             return tuple((text(source), title(named)) for source, named in pairs)
 
         return self._remembered("sources", read)
+
+    def correcting(self) -> Mapping[PurePosixPath, tuple[str, ...]]:
+        """By folder the ids of the documents whose title or file name says that they are a correction."""
+        inside = self.scope.documents("number", self.DIALECT)
+        ask = f"SELECT doc_id, source, title FROM documents WHERE {inside.text} ORDER BY number"
+
+        def read() -> dict[PurePosixPath, tuple[str, ...]]:
+            found: dict[PurePosixPath, tuple[str, ...]] = {}
+            for doc_id, *name in self._store._each(ask, *inside.values):
+                source, named = map(text, name)
+                if said_in_name(source, named):
+                    folder = PurePosixPath(source).parent
+                    found[folder] = (*found.get(folder, ()), doc_id)
+            return found
+
+        return self._remembered("correcting", read)
 
     def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
         """The words of `text` that nobody knows, each with the word of the documents or of English that was meant;

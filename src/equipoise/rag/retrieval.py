@@ -7,15 +7,16 @@ While the vectors of an index are still being made, passages without one are fou
 lacks its vector: it is made on the spot, the same as the store will hold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Self
 
 import numpy as np
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Encoder, Retriever
-from equipoise.core.types import Array, Candidates, Passage, Query, Trust
+from equipoise.core.types import Array, Candidates, Document, Passage, Query, Span, Trust
 from equipoise.core.where import Where
 from equipoise.corpus.embedding import embedded
 from equipoise.corpus.partition import Partition
@@ -24,6 +25,7 @@ from equipoise.corpus.schema import damaged
 from equipoise.corpus.scope import DocumentScope
 from equipoise.models.encoder import encode_questions
 from equipoise.rag.components import Components
+from equipoise.rag.corrections import folder
 
 RRF_CONSTANT = 5
 """Cormack, Clarke and Buettcher (SIGIR 2009) have 60, for whole runs: there a passage that both rankings have in the
@@ -32,6 +34,9 @@ thirties comes before one that is first in one of them. With 5 the ten that are 
 
 DEPTH = 50
 """How many hits of each ranking go into the fusion, at least."""
+
+CORRECTING = 4
+"""Passages of corrections that stand beside what is found, in place of as many of the last candidates."""
 
 Ranking = Sequence[tuple[int, float]]
 """(passage_id, score), best first."""
@@ -178,12 +183,18 @@ def candidates(
 ) -> Candidates:
     """The ranked passages with their documents, scores and embeddings: call it inside `partition.snapshot()`.
 
-    Each document is read once, and its passages are cut out of it. `encoder` reads those that have no vectors yet.
-    Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
+    Each document is read once, and its passages are cut out of it. Corrections that lie beside them stand in place of
+    the last ones: "In section 2 read 80 for 60" is not like the question. `encoder` reads those that have no vectors
+    yet. Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
     """
+    places, documents = _placed(partition, ranking)
+    if more := _correcting(partition, places, documents):
+        ranking = [
+            *ranking[: max(1, len(ranking) - len(more))],
+            *((number, ranking[-1][1]) for number in more),
+        ]
+        places, documents = _placed(partition, ranking)
     numbers = [passage_id for passage_id, _ in ranking]
-    places = partition.places(numbers)
-    documents = partition.documents(place.doc_id for place in places)
     if any(place.end > len(documents[place.doc_id].text) for place in places):
         raise damaged(partition.path, "a passage lies outside its text")
     passages = tuple(
@@ -192,6 +203,21 @@ def candidates(
     )
     scores = np.array([score for _, score in ranking], dtype=np.float32)
     return Candidates(passages, scores, _embeddings(partition, passages, encoder), vector, documents)
+
+
+def _placed(partition: Partition, ranking: Ranking) -> tuple[tuple[Span, ...], dict[str, Document]]:
+    places = partition.places([passage_id for passage_id, _ in ranking])
+    return places, partition.documents(place.doc_id for place in places)
+
+
+def _correcting(partition: Partition, places: Sequence[Span], documents: Mapping[str, Document]) -> list[int]:
+    """The first CORRECTING passages of trusted corrections that lie beside these documents and are not among them."""
+    if partition.trust is not Trust.TRUSTED or not (known := partition.correcting()):
+        return []
+    folders = dict.fromkeys(folder(documents[place.doc_id]) for place in places)
+    others = (key for one in folders for key in known.get(one, ()) if key not in documents)
+    passages = chain.from_iterable(map(partition.passages_of, islice(others, CORRECTING)))
+    return [passage.passage_id for passage in islice(passages, CORRECTING)]
 
 
 def _embeddings(partition: Partition, passages: Sequence[Passage], encoder: Encoder | None) -> Array:

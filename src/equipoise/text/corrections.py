@@ -72,13 +72,18 @@ _DATES = (
 _NO_YEAR = 1
 
 
+def said_in_name(source: str, title: str) -> str:
+    """The title or file name where that says that a document is a correction; empty for others."""
+    if _TITLE.match(title[:_LOOK]):
+        return title[:_LOOK]
+    stem = PurePosixPath(source.rpartition("#")[2]).stem
+    return stem if _FILE.match(stem) else ""
+
+
 def said_by(document: Document) -> str:
     """The words with which a whole document says that it is a correction; empty for others."""
-    if _TITLE.match(document.title[:_LOOK]):
-        return document.title[:_LOOK]
-    stem = PurePosixPath(document.source.rpartition("#")[2]).stem
-    if _FILE.match(stem):
-        return stem
+    if said := said_in_name(document.source, document.title):
+        return said
     found = _THIS.search(document.text, 0, HEAD)
     return (
         document.text[found.start() : found.end() + _TARGET].partition("\n")[0].partition(". ")[0]
