@@ -226,23 +226,23 @@ def doubtful(question: str, windows: Sequence[Window]) -> bool:
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     """Without the rows and items that hold some of the words of the question of which another one of their kind holds
     more: of "Harbour: masks 18" and "North: masks 30" the one that is asked for. Below the same heading their own words
-    tell them apart, since a title may name them all; and so do those of labels and of the lists that they name."""
+    tell them apart, since a title may name them all. A list with its label leaves others out that are ranked below it,
+    and so do its items other lists."""
     held = _held(question, windows)
-    labels = {window: _telling(question, window.text) for window in windows if window.is_label}
+    labels = frozenset(window for window in windows if window.is_label)
+    told = {one: _telling(question, one.text) for one in windows if one in labels or one in held}
+    ranks = {window: rank for rank, window in enumerate(told)}
     own = {window: has & _telling(question, window.own) for window, has in held.items()}
     most: dict[tuple[str, str], set[frozenset[str]]] = {}
     nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():
         most.setdefault((_hand(window.passage), _column(window)), set()).add(has)
         nearby.setdefault(_kind(window), set()).add(own[window])
-    for window in labels:
-        said = _telling(question, "\n".join((*window.above, window.own)))
-        most.setdefault((_hand(window.passage), ""), set()).add(said)
 
     def is_outdone(window: Window) -> bool:
-        if has := labels.get(window):
-            beside = (one for one in (*labels, *held) if _kind(one) == _kind(window))
-            return any(has < _telling(question, one.text) for one in beside)
+        lists = (one for one in (told if window in labels else labels) if ranks[one] < ranks.get(window, 0))
+        if any(told[window] < told[one] and _kind(window) == _kind(one) for one in lists):
+            return True
         if window not in held:
             return False
         rivals = (most.get((hand, _column(window)), set()) for hand in _by(window.passage))
