@@ -310,17 +310,16 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
     """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
-    heading names. A term with its definition, a record ("Zone 2: 4.50") and a label with its list ("2. Blue box") stand
-    for themselves, and so do a sentence of a list without a lead-in, a long one of a list that cannot be shown whole,
-    and the parts of a list of more than LIST words, or of long items that mostly begin with a title ("2. Water. The
-    pump broke ..."), which is a text."""
+    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so do a sentence
+    of a list without a lead-in, a long one of a list that cannot be shown whole, and the parts of a list of more than
+    LIST words, or of long items that mostly begin with a title ("2. Water. The pump broke ..."), which is a text."""
     text = _text(document, document.blocks[row])
     bare = text[_marker_end(text) :]
     intro = next(_intros(document, row), -1)
-    label = is_label(text)
-    below = {document.blocks[at].kind for at in _led(document, row)} if label or is_fragment(bare) else set()
-    alone = BlockKind.PARAGRAPH in below or _RECORD.match(bare) or (intro < 0 and is_closed(bare))
-    if (label and BlockKind.ITEM in below) or (alone and not _STEP.match(text)):
+    term = is_fragment(bare) and any(
+        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
+    )
+    if not _STEP.match(text) and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
     others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
