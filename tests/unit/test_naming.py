@@ -250,24 +250,22 @@ def test_rows_of_one_untrusted_document_are_told_apart():
     assert left("What is the price of B12?", PARTS, trust=Trust.UNTRUSTED).endswith("| B12 | 4 EUR |")
 
 
-LOCKERS = (
-    "1. Stern locker (galley)\n   - pans\n   - a kettle\n2. Bow locker (ropes)\n   - a line\n   - an anchor\n"
-)
+LOCKERS = "1 stern locker (galley)\n- pans\n- a kettle\n\n2 bow locker (ropes)\n- a line\n- an anchor\n"
 
 
 @pytest.mark.parametrize(
     ("question", "best", "left"),
     [
-        ("What is in the stern locker?", "1. Stern", {"Stern", "kettle"}),
-        ("What is in the bow locker?", "2. Bow", {"Bow", "anchor"}),
-        ("In which locker is the anchor?", "- an anchor", {"Bow", "anchor"}),
-        ("What is in the lockers?", "2. Bow", {"Stern", "kettle", "Bow", "anchor"}),
+        ("What is in the stern locker?", "1 stern", {"stern", "kettle"}),
+        ("What is in the bow locker?", "2 bow", {"bow", "anchor"}),
+        ("In which locker is the anchor?", "- an anchor", {"bow", "anchor"}),
+        ("What is in the lockers?", "2 bow", {"stern", "kettle", "bow", "anchor"}),
     ],
 )
 def test_a_list_leaves_others_out_that_hold_less_and_are_ranked_below_it(question, best, left):
     ranked = sorted(windows(LOCKERS), key=lambda one: not one.own.startswith(best))
     said = " ".join(one.own for one in about(question, ranked))
-    assert {word for word in ("Stern", "kettle", "Bow", "anchor") if word in said} == left
+    assert {word for word in ("stern", "kettle", "bow", "anchor") if word in said} == left
 
 
 def test_of_short_pieces_the_best_are_chosen():

@@ -33,7 +33,7 @@ _FAR = 200  # blocks that are looked at on either side
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
-_COUNTED = re.compile(r"\(?+\d{1,3}+[.)]?+\s++")
+_COUNTED = re.compile(r"\d{1,3}+\s++")
 _TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
 _RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
 _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
@@ -75,7 +75,7 @@ def is_fragment(text: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Whether a sentence only names what stands below it, its number aside: "2 Blue box", "3. Rinsing"."""
+    """Whether a sentence only names what stands below it, its number aside: "2 Blue box". "3. Rinse" is a step."""
     number = _COUNTED.match(text)
     return number is not None and is_fragment(text[number.end() :])
 
