@@ -132,7 +132,7 @@ def test_enter_sends_shift_enter_breaks_the_line_and_the_field_is_emptied(live, 
     expect(field).to_have_value("Does logging work\nover a network?")
     expect(page.locator(".turn")).to_have_count(0)
     page.keyboard.press("Enter")
-    page.locator(".quote").wait_for()
+    page.locator(".quote").first.wait_for()
     expect(field).to_have_value("")
     expect(field).to_be_focused()
     page.keyboard.press("Enter")
@@ -324,7 +324,7 @@ def test_a_visitor_is_told_in_his_own_words_what_went_wrong(live, visit):
     german = page.get_by_label("Ihre Frage")
     german.fill(QUESTION)
     german.press("Enter")
-    page.locator(".quote").wait_for()
+    page.locator(".quote").first.wait_for()
     german.fill(CATS)
     german.press("Enter")
     expect(page.get_by_role("alert")).to_have_text(
@@ -387,7 +387,7 @@ def test_name_logo_colours_and_words_are_the_operators(live, visit, tmp_path):
     page.get_by_role("button", name="Go", exact=True).wait_for()
     expect(page.locator("body")).to_have_css("background-color", "rgb(251, 251, 249)")
     page.get_by_role("button", name=QUESTION).click()
-    page.locator(".quote").wait_for()
+    page.locator(".quote").first.wait_for()
     accent = page.locator(".bubble").evaluate("one => getComputedStyle(one).backgroundColor")
     assert accent not in ("rgb(255, 208, 0)", "rgb(29, 79, 110)")  # yellow could not be read
 
