@@ -115,18 +115,18 @@ def student(
         Path, PathOption(help="scripts/build_crossencoder.py --from READER --floats TEACHER.")
     ],
     out: OutOption = Path("student"),
-    kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 6,
+    kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 5,
     copied: Annotated[
-        list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (6 and 8).")
+        list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (5, 6 and 8).")
     ] = None,
     questions: Annotated[int, Option(min=1, help="Questions of each folder.")] = 2000,
-    epochs: Annotated[int, Option(min=1, max=1000)] = 3,
+    epochs: Annotated[int, Option(min=1, max=1000)] = 1,
     learning_rate: RateOption = 1.5e-4,
     precision: PrecisionOption = "auto",
     device: DeviceOption = "auto",
     seed: int = 51,
 ) -> None:
-    """Distil a cross-encoder into one of fewer layers. An interrupted run resumes when repeated."""
+    """Distil the reader into one of fewer layers. An interrupted run resumes when repeated."""
     given = locals() | {"data": tuple(data), "copied": tuple(copied or COPIED), "device": device_of(device)}
     with progress.counted() as report:
         folder = distil(_made(StudentPlan, given), report)

@@ -1,26 +1,39 @@
-"""Distils a cross-encoder into one of fewer layers (Hinton et al. 2015, with scores in place of classes).
+"""Distils the reader into one of fewer layers (Hinton et al. 2015, with scores in place of classes).
 
-The student keeps the teacher's embeddings and lowest layers as they are, so that a file can share them, and goes on
-with copies of some of its later ones, which are trained on the teacher's scores (mean squared error of the logits). No
-labels are used. Questions and texts have the forms in which the product reads them: whole passages below their
-headings, sentences below theirs, two sentences, and questions with a word left out (`rag/highlighters/erasure.py`).
+The student keeps the reader's embeddings and lowest layers as they are, so that a file can share them, and goes on
+with copies of some of its later ones, which are trained on its scores (mean squared error of the logits). No labels are
+used. It learns from what the product reads: the highlighter is asked the questions of a training set over their
+passages, and what its cross-encoder says of each pair of question and text is what the student is to say.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from html import escape
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equipoise.core.errors import InputError
-from equipoise.rag.highlighters.reading import below
+from equipoise.core.types import Document, Passage, Query
+from equipoise.corpus import loaders
+from equipoise.corpus.indexing import cut
+from equipoise.corpus.pieces import passage_at
+from equipoise.models.crossencoder import READER
+from equipoise.rag.highlighters.evidence import calibration
+from equipoise.rag.highlighters.reader import ReaderHighlighter, read_for
+from equipoise.rag.search import RERANKED
+from equipoise_lab.evaluation.results import write_atomically
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision, rate_share
 from equipoise_lab.training.reader import (
     MODEL,
+    OWN,
     PASSAGES,
     QUESTION,
     QUESTIONS,
@@ -31,33 +44,31 @@ from equipoise_lab.training.reader import (
     rows,
 )
 
-Pair = tuple[str, str]
-READ = 1500
-"""Characters of a passage from which sentences are drawn."""
-STRANGER, CUT, JOINED, ERASED = 0.3, 0.3, 0.2, 0.4
-"""Shares: questions with a passage of anywhere, passages cut short, sentences read with the next, of questions also
-asked with a word left out."""
-LENGTHS = (300, 600, 900)
-SENTENCES = 5
-"""Sentences that do not answer, for each question."""
-CONFIG, TOKENIZER = "config.json", "tokenizer.json"
-COPIED = (6, 8)
+Taught = tuple[str, str, float]
+"""A question, a text, and what the reader says of them."""
+SHORT, FOLLOWING = 0.2, 0.1
+"""Shares: questions of which two or three words are asked, questions asked with another one before them."""
+LEAST = 4
+"""Letters of a word that a short question is made of."""
+CONFIG, TOKENIZER, PAIRS = "config.json", "tokenizer.json", "pairs.jsonl"
+COPIED = (5, 6, 8)
 """Layers that the trained ones begin as, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudentPlan:
-    """What to distil. Layers count from 0: the student has the first `kept` ones of `teacher`, and copies of the layers
-    `copied`, which are trained. Of each folder of `data` (as `equipoise train reader` takes them) `questions` are drawn
-    from the sets that training may see; a batch holds `batch_tokens`."""
+    """What to distil. Layers count from 0: the student has the first `kept` ones of `teacher`, a folder with the
+    reader's weights as floats, and copies of the layers `copied`, which are trained. Of each folder of `data` (as
+    `equipoise train reader` takes them) `questions` are asked of the sets that training may see, those over short
+    documents first; a batch holds `batch_tokens`."""
 
     data: tuple[Path, ...]
     teacher: Path
     out: Path
-    kept: int = 6
+    kept: int = 5
     copied: tuple[int, ...] = COPIED
     questions: int = 2000
-    epochs: int = 3
+    epochs: int = 1
     batch_tokens: int = 4096
     learning_rate: float = 1.5e-4
     warmup: float = 0.02
@@ -69,66 +80,92 @@ class StudentPlan:
 
 
 def distil(plan: StudentPlan, report: Report = lambda done, total, what: None) -> Path:
-    """Distil, or resume the run in `plan.out`; the folder with the student's weights, config and tokenizer. Holds the
-    teacher's scores, and what its kept layers make of each pair, in memory: 768 bytes a token. Raises MissingExtra
-    and InputError."""
+    """Distil, or resume the run in `plan.out`; the folder with the student's weights, config and tokenizer. Holds what
+    the kept layers make of each pair in memory: 768 bytes a token. Raises MissingExtra and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
     options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "teacher")}
     models = [plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)]
-    same = identity(options | {"copied": list(plan.copied)}, plan.data, models)
-    pairs = [pair for folder in plan.data for pair in _drawn(folder, plan)]
-    if not pairs:
-        raise InputError(f"{plan.data[0]} has no questions that training may see")
-    checkpoints.claim(plan.out, same)
+    same = identity(options | {"copied": list(plan.copied), "reader": READER.name}, plan.data, models)
     run = _Run(plan)
-    run.fit(run.taught(pairs, report), report)
+    checkpoints.claim(plan.out, same)
+    taught = _taught(plan, report)
+    if not taught:
+        raise InputError(f"{plan.data[0]} has no questions that training may see")
+    run.start()
+    run.fit(run.read(taught, report), report)
     return run.write()
 
 
-def _drawn(folder: Path, plan: StudentPlan) -> Iterator[Pair]:
-    draw = Random(plan.seed)
-    passages = {row["passage"]: row for row in rows(folder / PASSAGES)}
-    names = list(passages)
-    asked = [row for row in rows(folder / QUESTIONS) if not is_held_out(row)]
-    for row in draw.sample(asked, min(plan.questions, len(asked))):
-        near = [name for name in dict.fromkeys(row["near"]) if name != row["passage"]]
-        texts = [row["passage"], *draw.sample(near, min(1, len(near)))]
-        texts += [draw.choice(names)] if draw.random() < STRANGER else []
-        yield from ((row["question"], _whole(passages[name], draw)) for name in texts)
-        yield from _sentences(row, passages, draw.sample(near, min(2, len(near))), draw)
-
-
-def _sentences(
-    row: dict[str, Any], passages: dict[str, Any], near: Sequence[str], draw: Random
-) -> Iterator[Pair]:
-    """One that answers, some others of the passage and of those near it, and the first with a shorter question."""
-    answering, others = list[str](), list[str]()
-    for name in (row["passage"], *near):
-        units = passages[name]["units"]
-        for at, (start, end, heading, fragment) in enumerate(units):
-            if fragment or start >= READ:
-                continue
-            last = units[at + 1][1] if at + 1 < len(units) and draw.random() < JOINED else end
-            text = below(heading, passages[name]["text"][start:last])
-            (answering if name == row["passage"] and at in row["gold"] else others).append(text)
-    question, words = row["question"], row["question"].split()
-    yield from ((question, text) for text in answering[:1])
-    yield from ((question, text) for text in draw.sample(others, min(SENTENCES, len(others))))
-    if answering and len(words) > 1 and draw.random() < ERASED:
-        words.pop(draw.randrange(len(words)))
-        yield " ".join(words), answering[0]
-
-
-def _whole(passage: dict[str, Any], draw: Random) -> str:
-    """A passage below its title and headings, as it is ranked."""
-    text = passage["text"][: draw.choice(LENGTHS)] if draw.random() < CUT else passage["text"]
-    return f"{' > '.join(filter(None, [passage['title'], *passage['headings']]))}\n{text}"
+def _taught(plan: StudentPlan, report: Report) -> list[Taught]:
+    """What the reader says of every pair; a run that goes on has it in its folder."""
+    kept = plan.out / PAIRS
+    if not kept.exists():
+        made = [one for folder in plan.data for one in said(folder, plan.questions, plan.seed, report)]
+        write_atomically(kept, "".join(f"{json.dumps(one)}\n" for one in made).encode())
+    with kept.open(encoding="utf-8") as lines:
+        return [(question, text, score) for question, text, score in map(json.loads, lines)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Taught:
-    """Of a pair: (tokens, size) what the kept layers make of it, and the teacher's score."""
+class _Listener:
+    """The reader, and what it has said of each pair so far."""
+
+    said: dict[tuple[str, str], float] = field(default_factory=dict)
+    name: str = READER.name
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        made = READER.scores(question, texts)
+        self.said.update(zip([(question, text) for text in texts], made.tolist(), strict=True))
+        return made
+
+
+def said(
+    folder: Path, questions: int, seed: int, report: Report, *, held_out: bool = False
+) -> Iterator[Taught]:
+    """What the reader says while the highlighter is asked questions of a data set, of those training may see or of
+    those `held_out`."""
+    draw = Random(seed)
+    passages = {row["passage"]: row for row in rows(folder / PASSAGES)}
+    asked = [row for row in rows(folder / QUESTIONS) if is_held_out(row) == held_out]
+    draw.shuffle(asked)
+    asked.sort(key=lambda row: not row["set"].startswith(OWN))
+    for n, row in enumerate(asked[:questions]):
+        names = [name for name in dict.fromkeys([row["passage"], *row["near"]]) if name in passages]
+        found = [passage for name in names[:RERANKED] for passage in _passages(passages[name])][:RERANKED]
+        question = _as_asked(row["question"], draw.choice(asked)["question"], draw)
+        listener = _Listener()
+        highlighter = ReaderHighlighter(listener, calibration())
+        highlighter.pick(question, read_for(question, found, listener))
+        report(n + 1, min(questions, len(asked)), f"questions of {folder.name} that the reader has read for")
+        yield from ((*pair, score) for pair, score in listener.said.items())
+
+
+def _as_asked(question: str, before: str, draw: Random) -> Query:
+    """The question, two or three words of it, or both questions, the other one first."""
+    words, way = [word for word in question.split() if len(word) >= LEAST], draw.random()
+    if way < SHORT and len(words) > 1:
+        chosen = sorted(draw.sample(range(len(words)), min(len(words), draw.choice((2, 3)))))
+        return Query(" ".join(words[n] for n in chosen))
+    return Query(f"{before} {question}", question) if way > 1 - FOLLOWING else Query(question)
+
+
+def _passages(row: dict[str, Any]) -> list[Passage]:
+    """A passage of a data set as the product's, cut from a page with its title and headings."""
+    parts = row["text"].split("\n" if row["passage"].startswith(OWN) else "\n\n")
+    above = [name for name in row["headings"] if name not in parts]
+    tags = dict.fromkeys(row["headings"], "h2")
+    shown = (f"<{(tag := tags.get(part, 'p'))}>{escape(part)}</{tag}>" for part in (*above, *parts))
+    page = f"<title>{escape(row['title'])}</title>" + "\n".join(shown)
+    (loaded,) = loaders.load(Path("page.html"), page.encode())
+    document = Document(row["passage"], loaded.text, row["passage"], row["title"], blocks=loaded.blocks)
+    whole, places = cut(document)
+    return [passage_at(n, *place, whole) for n, place in enumerate(places)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Of a pair: (tokens, size) what the kept layers make of it, and the reader's score."""
 
     hidden: Any
     score: float
@@ -155,7 +192,7 @@ class _Run:
             raise InputError(
                 f"{plan.teacher} is to be a BERT with one output and with the layers that are kept and copied"
             )
-        self.teacher.eval().to(plan.device)  # without dropout, and so are the copies
+        self.teacher.eval()  # without dropout, and so are the copies
         torch = self.torch
         torch.manual_seed(plan.seed)
         self.student = torch.nn.ModuleDict(
@@ -165,46 +202,46 @@ class _Run:
                 "classifier": deepcopy(self.teacher.classifier),
             }
         )
+        del layers[plan.kept :]
+        self.teacher.to(plan.device)
+        self.student.to(plan.device)
         self.optimizer = torch.optim.AdamW(
             self.student.parameters(), lr=plan.learning_rate, weight_decay=0.01
         )
-        self.parts = {"module": self.student, "optimizer": self.optimizer}
-        place = checkpoints.resume(plan.out, plan.device, **self.parts)
-        self.step: int = place[0] if place else 0
-        self.metrics = checkpoints.MetricsFile(plan.out, self.step)
         self.precision = chosen_precision(plan.precision, plan.device)
 
-    def taught(self, pairs: Sequence[Pair], report: Report) -> list[_Taught]:
-        """What the teacher says of every pair, in the order of their lengths."""
-        torch, made = self.torch, list[_Taught]()
-        cut = [(" ".join(question.split()[:QUESTION]), text) for question, text in pairs]
-        read = sorted(self.tokenizer.encode_batch(cut), key=lambda pair: len(pair.ids))
-        for batch in _batches([len(pair.ids) for pair in read], self.plan.batch_tokens):
+    def start(self) -> None:
+        """Take up the run where it stands."""
+        self.parts = {"module": self.student, "optimizer": self.optimizer}
+        place = checkpoints.resume(self.plan.out, self.plan.device, **self.parts)
+        self.step: int = place[0] if place else 0
+        self.metrics = checkpoints.MetricsFile(self.plan.out, self.step)
+
+    def read(self, taught: Sequence[Taught], report: Report) -> list[_Read]:
+        """What the kept layers make of every pair, in the order of their lengths."""
+        torch, made = self.torch, list[_Read]()
+        cut = [(" ".join(question.split()[:QUESTION]), text) for question, text, _ in taught]
+        pairs = zip(self.tokenizer.encode_batch(cut), [score for *_, score in taught], strict=True)
+        read = sorted(pairs, key=lambda pair: len(pair[0].ids))
+        for batch in _batches([len(pair.ids) for pair, _ in read], self.plan.batch_tokens):
             chosen = [read[n] for n in batch]
-            longest = max(len(pair.ids) for pair in chosen)
+            longest = max(len(pair.ids) for pair, _ in chosen)
             ids, types, mask = (torch.zeros((len(chosen), longest), dtype=torch.long) for _ in range(3))
-            for row, pair in enumerate(chosen):
+            for row, (pair, _) in enumerate(chosen):
                 ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
                 types[row, : len(pair.ids)] = torch.tensor(pair.type_ids)
                 mask[row, : len(pair.ids)] = 1
+            inputs = {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
             with torch.no_grad(), self._autocast():
-                told = self.teacher(
-                    input_ids=ids.to(self.plan.device),
-                    token_type_ids=types.to(self.plan.device),
-                    attention_mask=mask.to(self.plan.device),
-                    output_hidden_states=True,
-                )
-            hidden, scores = (
-                told.hidden_states[self.plan.kept].half().cpu(),
-                told.logits[:, 0].float().tolist(),
-            )
+                hidden = self.teacher.bert(**{name: v.to(self.plan.device) for name, v in inputs.items()})[0]
+            hidden = hidden.half().cpu()
             made += [
-                _Taught(hidden[row, : len(pair.ids)].clone(), scores[row]) for row, pair in enumerate(chosen)
+                _Read(hidden[row, : len(pair.ids)].clone(), score) for row, (pair, score) in enumerate(chosen)
             ]
-            report(len(made), len(read), "pairs that the teacher has read")
+            report(len(made), len(read), "pairs that the kept layers have read")
         return made
 
-    def fit(self, taught: Sequence[_Taught], report: Report) -> None:
+    def fit(self, taught: Sequence[_Read], report: Report) -> None:
         """All epochs, from where the run stands."""
         lengths = [len(pair.hidden) for pair in taught]
         batches = [
@@ -251,7 +288,7 @@ class _Run:
         draw.shuffle(batches)
         return batches
 
-    def _update(self, batch: Sequence[_Taught], share: float) -> float:
+    def _update(self, batch: Sequence[_Read], share: float) -> float:
         torch = self.torch
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * share
