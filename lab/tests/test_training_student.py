@@ -1,6 +1,8 @@
 """A tiny cross-encoder really learns what the package's says of what the product reads, and a run resumes."""
 
+import json
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -15,7 +17,7 @@ from equipoise.core.errors import InputError
 from equipoise.models.crossencoder import READER
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.checkpoints import read_metrics
-from equipoise_lab.training.student import StudentPlan, distil, said
+from equipoise_lab.training.student import StudentPlan, _as_asked, distil, said
 from test_training_reader import TEXTS, save
 from tiny_qa import word_tokenizer
 
@@ -33,9 +35,9 @@ def plan(tmp_path_factory):
     )
     transformers.BertForSequenceClassification(config).save_pretrained(made / "teacher")
     tokenizer.save_pretrained(made / "teacher")
-    data = (save(made / "first", [f"town{n}" for n in range(10)]), save(made / "second", ["village", "port"]))
+    data = (save(made / "first", [f"town{n}" for n in range(5)]), save(made / "second", ["village", "port"]))
     return StudentPlan(
-        data=data, teacher=made / "teacher", out=made / "out", kept=2, copied=(3,), epochs=80, batch_tokens=500,
+        data=data, teacher=made / "teacher", out=made / "out", kept=1, copied=(2, 3), epochs=30, batch_tokens=500,
         learning_rate=3e-3, max_tokens=60, checkpoint_every=20,
     )  # fmt: skip
 
@@ -50,7 +52,8 @@ def scores(folder, pairs):
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(folder / "tokenizer.json"), pad_token="[PAD]"
     )
-    inputs = tokenizer(*map(list, zip(*pairs, strict=True)), return_tensors="pt", padding=True)
+    how = {"padding": True, "truncation": True, "max_length": 60, "return_token_type_ids": True}
+    inputs = tokenizer(*map(list, zip(*pairs, strict=True)), return_tensors="pt", **how)
     with torch.inference_mode():
         return model(**inputs).logits[:, 0]
 
@@ -58,17 +61,9 @@ def scores(folder, pairs):
 def test_it_scores_as_the_reader_with_fewer_layers(plan, student):
     losses = [row["loss"] for row in read_metrics(plan.out / "metrics.jsonl")]
     assert sum(losses[-5:]) < sum(losses[:5]) / 4
-    pairs = [
-        (f"Who built the {thing} ?", f"Town\n{text}")
-        for thing in ("bridge", "mill", "tower", "quay")
-        for text in (
-            f"The {thing} was built by Kardon .",
-            "A map shows it .",
-            f"The {thing} was sold in spring .",
-        )
-    ]
-    taught = torch.tensor([READER.scores(question, [text])[0] for question, text in pairs])
-    assert torch.corrcoef(torch.stack([taught, scores(student, pairs).double()]))[0, 1] > 0.9
+    questions, texts, said = zip(*map(json.loads, (plan.out / "pairs.jsonl").open()), strict=True)
+    ours = scores(student, list(zip(questions, texts, strict=True)))
+    assert torch.corrcoef(torch.stack([torch.tensor(said), ours]))[0, 1] > 0.9
 
 
 def test_it_learns_from_what_the_product_reads(plan):
@@ -82,7 +77,7 @@ def test_it_learns_from_what_the_product_reads(plan):
 
 def test_what_is_kept_is_the_teachers(plan, student):
     ours, theirs = (load_file(folder / "model.safetensors") for folder in (student, plan.teacher))
-    kept = ("bert.embeddings.", "bert.encoder.layer.0.", "bert.encoder.layer.1.")
+    kept = ("bert.embeddings.", "bert.encoder.layer.0.")
     assert all(torch.equal(values, theirs[name]) for name, values in ours.items() if name.startswith(kept))
     layers = {name.split(".")[3] for name in ours if name.startswith("bert.encoder.layer.")}
     assert layers == {"0", "1", "2"}
@@ -104,7 +99,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, student, tmp
     distil(again)
     assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"differs in kept.*another --out"):
-        distil(replace(again, kept=1))
+        distil(replace(again, kept=2))
 
 
 @pytest.mark.parametrize(
@@ -121,3 +116,22 @@ def test_what_cannot_be_used_is_said(plan, tmp_path, change, said):
     wrong = {name: places.get(name, lambda v: v)(value) for name, value in change.items()}
     with pytest.raises(InputError, match=said):
         distil(replace(plan, out=tmp_path / "out", **wrong))
+
+
+def test_questions_are_asked_in_other_ways_too():
+    question, before, text = (
+        "When is the kiosk open on Sundays?",
+        "Who sells bait?",
+        "Kiosk: Pier; Sunday: 9 to 4",
+    )
+    asked = {str(_as_asked(question, before, text, Random(n)).text) for n in range(300)}
+    assert {
+        question,
+        "When open",
+        "What is the sunday of Pier?",
+        "Pier sunday",
+        f"{before} {question}",
+    } <= asked
+    assert any(
+        len(words) == len(question.split()) and words != question.split() for words in map(str.split, asked)
+    )

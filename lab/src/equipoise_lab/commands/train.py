@@ -115,6 +115,7 @@ def student(
         Path, PathOption(help="scripts/build_crossencoder.py --from READER --floats TEACHER.")
     ],
     out: OutOption = Path("student"),
+    start: Annotated[Path | None, PathOption(help="A student to train further.")] = None,
     kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 5,
     copied: Annotated[
         list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (5, 6 and 8).")

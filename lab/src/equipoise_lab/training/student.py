@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
 from random import Random
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,13 @@ from equipoise_lab.training.reader import (
 
 Taught = tuple[str, str, float]
 """A question, a text, and what the reader says of them."""
-SHORT, FOLLOWING = 0.2, 0.1
-"""Shares: questions of which two or three words are asked, questions asked with another one before them."""
+SHORT, MISTYPED, OF_A_ROW, FOLLOWING = 0.2, 0.1, 0.1, 0.1
+"""Shares: questions of which two or three words are asked, questions with a wrong letter, questions for a cell where
+the passage has rows, questions asked with another one before them."""
 LEAST = 4
-"""Letters of a word that a short question is made of."""
+"""Letters of a word that a short question is made of, or that is mistyped."""
+POSSIBLE, MORE = -4.0, 3.0
+"""Logit of the reader from which an error counts so much more: a text that could be quoted."""
 CONFIG, TOKENIZER, PAIRS = "config.json", "tokenizer.json", "pairs.jsonl"
 COPIED = (5, 6, 8)
 """Layers that the trained ones begin as, where nothing else is said."""
@@ -60,11 +64,12 @@ class StudentPlan:
     """What to distil. Layers count from 0: the student has the first `kept` ones of `teacher`, a folder with the
     reader's weights as floats, and copies of the layers `copied`, which are trained. Of each folder of `data` (as
     `equipoise train reader` takes them) `questions` are asked of the sets that training may see, those over short
-    documents first; a batch holds `batch_tokens`."""
+    documents first; a batch holds `batch_tokens`. A student in the folder `start` is trained further."""
 
     data: tuple[Path, ...]
     teacher: Path
     out: Path
+    start: Path | None = None
     kept: int = 5
     copied: tuple[int, ...] = COPIED
     questions: int = 2000
@@ -80,12 +85,13 @@ class StudentPlan:
 
 
 def distil(plan: StudentPlan, report: Report = lambda done, total, what: None) -> Path:
-    """Distil, or resume the run in `plan.out`; the folder with the student's weights, config and tokenizer. Holds what
-    the kept layers make of each pair in memory: 768 bytes a token. Raises MissingExtra and InputError."""
+    """Distil, or resume the run in `plan.out`; the folder with the student's weights, config and tokenizer.
+    Raises MissingExtra and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "teacher")}
+    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "teacher", "start")}
     models = [plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)]
+    models += [plan.start / WEIGHTS] if plan.start else []
     same = identity(options | {"copied": list(plan.copied), "reader": READER.name}, plan.data, models)
     run = _Run(plan)
     checkpoints.claim(plan.out, same)
@@ -93,7 +99,7 @@ def distil(plan: StudentPlan, report: Report = lambda done, total, what: None) -
     if not taught:
         raise InputError(f"{plan.data[0]} has no questions that training may see")
     run.start()
-    run.fit(run.read(taught, report), report)
+    run.fit(taught, report)
     return run.write()
 
 
@@ -133,7 +139,8 @@ def said(
     for n, row in enumerate(asked[:questions]):
         names = [name for name in dict.fromkeys([row["passage"], *row["near"]]) if name in passages]
         found = [passage for name in names[:RERANKED] for passage in _passages(passages[name])][:RERANKED]
-        question = _as_asked(row["question"], draw.choice(asked)["question"], draw)
+        text = passages[row["passage"]]["text"]
+        question = _as_asked(row["question"], draw.choice(asked)["question"], text, draw)
         listener = _Listener()
         highlighter = ReaderHighlighter(listener, calibration())
         highlighter.pick(question, read_for(question, found, listener))
@@ -141,13 +148,36 @@ def said(
         yield from ((*pair, score) for pair, score in listener.said.items())
 
 
-def _as_asked(question: str, before: str, draw: Random) -> Query:
-    """The question, two or three words of it, or both questions, the other one first."""
+def _as_asked(question: str, before: str, text: str, draw: Random) -> Query:
+    """The question, two or three words of it, with a wrong letter, one for a cell of `text` in its place, or both
+    questions, the other one first."""
     words, way = [word for word in question.split() if len(word) >= LEAST], draw.random()
     if way < SHORT and len(words) > 1:
         chosen = sorted(draw.sample(range(len(words)), min(len(words), draw.choice((2, 3)))))
         return Query(" ".join(words[n] for n in chosen))
+    if SHORT <= way < SHORT + MISTYPED and words:
+        return Query(question.replace(word := draw.choice(words), _mistyped(word, draw)))
+    if 0 <= way - SHORT - MISTYPED < OF_A_ROW and (cells := _rows_of(text)):
+        (header, name), *others = draw.choice(cells)
+        wanted, value = draw.choice(others)
+        asked = ("What is the {wanted} of {name}?", "{name} {wanted}", "Which {header} has {wanted} {value}?")
+        return Query(draw.choice(asked).format(header=header, name=name, wanted=wanted.lower(), value=value))
     return Query(f"{before} {question}", question) if way > 1 - FOLLOWING else Query(question)
+
+
+def _mistyped(word: str, draw: Random) -> str:
+    """A word with a letter left out, doubled, wrong, or before its neighbour."""
+    at = draw.randrange(1, len(word) - 1)
+    before, letter, after = word[:at], word[at], word[at + 1 :]
+    return before + draw.choice(
+        (after, letter * 2 + after, draw.choice(ascii_lowercase) + after, after[0] + letter + after[1:])
+    )
+
+
+def _rows_of(text: str) -> list[list[list[str]]]:
+    """The lines that are rows, as headers and values."""
+    lines = ([cell.split(": ", 1) for cell in line.split("; ")] for line in text.split("\n"))
+    return [row for row in lines if len(row) > 1 and all(len(cell) == 2 for cell in row)]
 
 
 def _passages(row: dict[str, Any]) -> list[Passage]:
@@ -161,14 +191,6 @@ def _passages(row: dict[str, Any]) -> list[Passage]:
     document = Document(row["passage"], loaded.text, row["passage"], row["title"], blocks=loaded.blocks)
     whole, places = cut(document)
     return [passage_at(n, *place, whole) for n, place in enumerate(places)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """Of a pair: (tokens, size) what the kept layers make of it, and the reader's score."""
-
-    hidden: Any
-    score: float
 
 
 class _Run:
@@ -202,6 +224,8 @@ class _Run:
                 "classifier": deepcopy(self.teacher.classifier),
             }
         )
+        if plan.start:
+            self._go_on_from(load(plan.start))
         del layers[plan.kept :]
         self.teacher.to(plan.device)
         self.student.to(plan.device)
@@ -217,33 +241,11 @@ class _Run:
         self.step: int = place[0] if place else 0
         self.metrics = checkpoints.MetricsFile(self.plan.out, self.step)
 
-    def read(self, taught: Sequence[Taught], report: Report) -> list[_Read]:
-        """What the kept layers make of every pair, in the order of their lengths."""
-        torch, made = self.torch, list[_Read]()
-        cut = [(" ".join(question.split()[:QUESTION]), text) for question, text, _ in taught]
-        pairs = zip(self.tokenizer.encode_batch(cut), [score for *_, score in taught], strict=True)
-        read = sorted(pairs, key=lambda pair: len(pair[0].ids))
-        for batch in _batches([len(pair.ids) for pair, _ in read], self.plan.batch_tokens):
-            chosen = [read[n] for n in batch]
-            longest = max(len(pair.ids) for pair, _ in chosen)
-            ids, types, mask = (torch.zeros((len(chosen), longest), dtype=torch.long) for _ in range(3))
-            for row, (pair, _) in enumerate(chosen):
-                ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
-                types[row, : len(pair.ids)] = torch.tensor(pair.type_ids)
-                mask[row, : len(pair.ids)] = 1
-            inputs = {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
-            with torch.no_grad(), self._autocast():
-                hidden = self.teacher.bert(**{name: v.to(self.plan.device) for name, v in inputs.items()})[0]
-            hidden = hidden.half().cpu()
-            made += [
-                _Read(hidden[row, : len(pair.ids)].clone(), score) for row, (pair, score) in enumerate(chosen)
-            ]
-            report(len(made), len(read), "pairs that the kept layers have read")
-        return made
-
-    def fit(self, taught: Sequence[_Read], report: Report) -> None:
+    def fit(self, taught: Sequence[Taught], report: Report) -> None:
         """All epochs, from where the run stands."""
-        lengths = [len(pair.hidden) for pair in taught]
+        cut = [(" ".join(question.split()[:QUESTION]), text) for question, text, _ in taught]
+        read = self.tokenizer.encode_batch(cut)
+        lengths = [len(pair.ids) for pair in read]
         batches = [
             batch
             for epoch in range(self.plan.epochs)
@@ -251,12 +253,24 @@ class _Run:
         ]
         for batch in batches[self.step :]:
             share = rate_share(self.step + 1, len(batches), self.plan.warmup)
-            loss = self._update([taught[n] for n in batch], share)
+            loss = self._update([read[n] for n in batch], [taught[n][2] for n in batch], share)
             self.step += 1
             self.metrics.add({"step": self.step, "loss": round(loss, 4)})
             report(self.step, len(batches), f"loss {loss:.2f}")
             if self.step == len(batches) or self.step % self.plan.checkpoint_every == 0:
                 checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
+
+    def _go_on_from(self, weights: dict[str, Any]) -> None:
+        for prefix, module in self._trained().items():
+            own = {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
+            module.load_state_dict(own)
+
+    def _trained(self) -> dict[str, Any]:
+        """What is trained, by the beginnings of its weights' names."""
+        layers = {
+            f"bert.encoder.layer.{self.plan.kept + n}.": one for n, one in enumerate(self.student["layers"])
+        }
+        return layers | {"bert.pooler.": self.student["pooler"], "classifier.": self.student["classifier"]}
 
     def write(self) -> Path:
         """The student's weights by the names of BertForSequenceClassification, its config and its tokenizer."""
@@ -265,9 +279,7 @@ class _Run:
         layers, kept = "bert.encoder.layer.", self.plan.kept
         still = ("bert.embeddings.", *(f"{layers}{number}." for number in range(kept)))
         weights = {name: v for name, v in load(self.plan.teacher).items() if name.startswith(still)}
-        trained = {f"{layers}{kept + n}.": layer for n, layer in enumerate(self.student["layers"])}
-        trained |= {"bert.pooler.": self.student["pooler"], "classifier.": self.student["classifier"]}
-        for prefix, module in trained.items():
+        for prefix, module in self._trained().items():
             weights |= {prefix + k: v.detach().cpu().contiguous() for k, v in module.state_dict().items()}
         library("safetensors.torch").save_file(weights, folder / WEIGHTS, {"format": "pt"})
         config = json.loads((self.plan.teacher / CONFIG).read_text("utf-8"))
@@ -288,26 +300,28 @@ class _Run:
         draw.shuffle(batches)
         return batches
 
-    def _update(self, batch: Sequence[_Read], share: float) -> float:
+    def _update(self, pairs: Sequence[Any], said: Sequence[float], share: float) -> float:
         torch = self.torch
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * share
-        longest, size = max(len(pair.hidden) for pair in batch), batch[0].hidden.shape[1]
-        x, mask = (
-            torch.zeros(len(batch), longest, size),
-            torch.zeros(len(batch), 1, 1, longest, dtype=torch.bool),
-        )
-        for row, pair in enumerate(batch):
-            x[row, : len(pair.hidden)] = pair.hidden.float()
-            mask[row, ..., : len(pair.hidden)] = True
-        x, mask = x.to(self.plan.device), mask.expand(-1, 1, longest, -1).to(self.plan.device)
+        longest = max(len(pair.ids) for pair in pairs)
+        ids, types, mask = torch.zeros((3, len(pairs), longest), dtype=torch.long)
+        for row, pair in enumerate(pairs):
+            ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
+            types[row, : len(pair.ids)] = torch.tensor(pair.type_ids)
+            mask[row, : len(pair.ids)] = 1
+        ids, types, mask = (rows.to(self.plan.device) for rows in (ids, types, mask))
+        seen = mask.bool()[:, None, None, :].expand(-1, 1, longest, -1)
         with self._autocast():
+            with torch.no_grad():
+                x = self.teacher.bert(input_ids=ids, token_type_ids=types, attention_mask=mask)[0]
             for layer in self.student["layers"]:
-                x = layer(x, mask)
+                x = layer(x, seen)
                 x = x[0] if isinstance(x, tuple) else x
             scores = self.student["classifier"](self.student["pooler"](x))[:, 0]
-        wanted = torch.tensor([pair.score for pair in batch], device=self.plan.device)
-        loss = torch.nn.functional.mse_loss(scores.float(), wanted)
+        wanted = torch.tensor(said, device=self.plan.device)
+        weights = torch.where(wanted > POSSIBLE, MORE, 1.0)
+        loss = (weights * (scores.float() - wanted).square()).sum() / weights.sum()
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.student.parameters(), 1.0)
