@@ -189,8 +189,8 @@ def _passages(row: dict[str, Any]) -> list[Passage]:
     page = f"<title>{escape(row['title'])}</title>" + "\n".join(shown)
     (loaded,) = loaders.load(Path("page.html"), page.encode())
     document = Document(row["passage"], loaded.text, row["passage"], row["title"], blocks=loaded.blocks)
-    whole, places = cut(document)
-    return [passage_at(n, *place, whole) for n, place in enumerate(places)]
+    whole = cut(document)
+    return [passage_at(n, *place, whole.document) for n, place in enumerate(whole.spans)]
 
 
 class _Run:
