@@ -8,7 +8,7 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
 from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.naming import about, doubtful, elsewhere, fellows
+from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -163,6 +163,17 @@ def test_rows_that_answer_alike_are_quoted_together_and_all_where_all_are_asked_
     assert fellows("Who sleeps there?", gull, every) == []
     (plain, *_) = windows("Cats sleep here. Dogs do not.")
     assert fellows("Which animals sleep here?", plain, [plain]) == []
+
+
+def test_both_sides_of_a_comparison_are_quoted_by_the_row_of_one_name():
+    pumps = "".join(
+        f"## Pump {name}\n\n- Noise: {noise} dB\n- Weight: 9 kg\n\n"
+        for name, noise in (("Ara", 71), ("Boa", 64), ("Cob", 80))
+    )
+    ara, _, boa, *_ = every = [one for one in windows(pumps) if ": " in one.own]
+    assert compared("Which is quieter, the Ara or the Boa?", ara, every) == [ara, boa]
+    assert compared("How loud is the Ara?", ara, every) == []
+    assert compared("Which pump is the quietest?", boa, every) == []
 
 
 def test_rows_whose_first_column_has_no_name_are_of_one_kind():

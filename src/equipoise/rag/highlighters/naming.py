@@ -210,6 +210,21 @@ def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
     return [] if long or (every and not _EVERY.search(question)) else same
 
 
+def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
+    """The best row, and the rows of its name below what else the question names: of "which is quieter, the Corvo or
+    the Gavia" the noise of both. Empty where it is no `name: value`, or nothing else is named."""
+    name, colon, _ = best.own.partition(": ")
+    said = frozenset(map(stem, words(question)))
+
+    def is_other_side(window: Window) -> bool:
+        ours, theirs = (_told("\n".join(one.above)) for one in (best, window))
+        sides = (ours - theirs, theirs - ours)
+        return _hand(window.passage) == _hand(best.passage) and all(side and side <= said for side in sides)
+
+    others = [one for one in windows if one.own.startswith(name + colon) and is_other_side(one)]
+    return [best, *others] if colon and others else []
+
+
 def doubtful(question: str, windows: Sequence[Window]) -> bool:
     """Whether the best window is a row of a table that holds no more of the question than another one below the same
     heading, and is hardly better read: of a question with a word that nobody knows ("the fee for kayaks") either may be
