@@ -8,7 +8,7 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
 from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows
+from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -174,6 +174,17 @@ def test_both_sides_of_a_comparison_are_quoted_by_the_row_of_one_name():
     assert compared("Which is quieter, the Ara or the Boa?", ara, every) == [ara, boa]
     assert compared("How loud is the Ara?", ara, every) == []
     assert compared("Which pump is the quietest?", boa, every) == []
+
+
+def test_the_rows_that_say_yes_where_the_question_asks_are_quoted():
+    huts = (("Elm", "yes, a small one", "no"), ("Fir", "no", "yes"), ("Oak", "yes", "yes"))
+    text = "".join(f"- Hut: {name}; Stove: {stove}; Pets: {pets}.\n" for name, stove, pets in huts)
+    elm, fir, oak = every = windows(text)
+    assert granted("Which huts have a stove?", fir, every) == [elm, oak]
+    assert granted("Which huts with a stove take pets?", elm, every) == [oak]
+    assert granted("Which huts have no stove?", elm, every) == []
+    assert granted("Has the Elm hut a stove?", elm, every) == []
+    assert granted("Which huts have a bath?", elm, every) == []
 
 
 def test_rows_whose_first_column_has_no_name_are_of_one_kind():

@@ -36,6 +36,12 @@ _BOUNDING = frozenset(
 _EVERY = re.compile(r"\b(?:which|all|list|every|each|how many|most|least|\w{2,}est)\b", re.IGNORECASE)
 """Words that ask for every row of a table."""
 
+_VERDICTS = dict.fromkeys(("yes", "x", "true", "ja", "oui", "sí"), True) | dict.fromkeys(
+    ("no", "none", "false", "nein", "non"), False
+)
+"""What stands in columns that say whether."""
+_NOT = frozenset("not no without don't doesn't isn't aren't can't cannot neither nor".split())  # noqa: SIM905
+
 CLEAR = 1.0
 """By so much the score (log-odds) of a row tells it from others; chosen on 30 questions of our own (LOG.md)."""
 
@@ -223,6 +229,27 @@ def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Win
 
     others = [one for one in windows if one.own.startswith(name + colon) and is_other_side(one)]
     return [best, *others] if colon and others else []
+
+
+def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
+    """The rows of the best one's kind that say yes where the question asks: of "which rooms have a balcony" those that
+    have one. Empty where rows are not asked for, or where none says yes or none no."""
+    if not is_told_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
+        return []
+    said = {
+        row: _verdicts(question, row.own)
+        for row in windows
+        if is_told_row(row.own) and _kind(row) == _kind(best)
+    }
+    yes = [row for row, verdicts in said.items() if verdicts == {True}]
+    return yes if any(False in verdicts for verdicts in said.values()) else []
+
+
+def _verdicts(question: str, row: str) -> set[bool]:
+    """What the cells say whose column the question names."""
+    cells = (cell.partition(": ") for cell in row.split(BETWEEN_CELLS))
+    asked = [words(value)[:1] for name, _, value in cells if _told(name) and _told(name) <= _told(question)]
+    return {_VERDICTS[word] for first in asked for word in first if word in _VERDICTS}
 
 
 def doubtful(question: str, windows: Sequence[Window]) -> bool:

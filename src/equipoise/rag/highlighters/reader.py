@@ -11,7 +11,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
-from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows
+from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted
 from equipoise.rag.highlighters.reading import Reading, Window, read
 from equipoise.rag.unheard import unheard
 from equipoise.text.tokens import script_of
@@ -69,8 +69,8 @@ class ReaderHighlighter:
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
-            more = fellows(query.text, chosen[0], reading.windows)
-            chosen = compared(query.text, chosen[0], reading.windows) or [*chosen, *more]
+            asked = query.text, chosen[0], reading.windows
+            chosen = granted(*asked) or compared(*asked) or [*chosen, *fellows(*asked)]
         return Picked(tuple(chosen), probability, threshold)
 
 
