@@ -8,7 +8,7 @@ import pytest
 
 from equipoise import Answer, Library
 from equipoise.core.types import Document, Trust
-from equipoise.rag.versions import Edition, edition, of_documents
+from equipoise.rag.versions import Edition, edition, of_documents, undated
 
 BODY = (
     "# Travel\n\nWhoever uses a private car is paid {} cents per kilometre. A night in a hotel may cost up to {} euros"
@@ -115,3 +115,16 @@ def test_versions_do_not_depend_on_the_order_of_candidates():
     expected = {one.doc_id: "travel-2023.md" for one in documents[:3]}
     for _ in range(10):
         assert newest(*(documents[row] for row in rng.permutation(4))) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "absent", "read"),
+    [
+        ("What is the current mileage rate?", ("current", "rate"), "What is the mileage rate?"),
+        ("What is the current of the pump?", ("pump",), "What is the current of the pump?"),
+        ("What's the latest?", ("latest",), "What's the latest?"),
+        ("Wie hoch ist die aktuelle Pauschale?", ("aktuelle",), "Wie hoch ist die Pauschale?"),
+    ],
+)
+def test_a_question_for_what_is_valid_now_is_read_without_saying_so(question, absent, read):
+    assert undated(question, absent) == read

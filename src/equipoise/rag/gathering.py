@@ -20,7 +20,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
 from equipoise.rag.unheard import sentence_of, unheard
-from equipoise.rag.versions import read_with, valid
+from equipoise.rag.versions import read_with, undated, valid
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
 from equipoise.text.spans import SpanPolicy, overlap
@@ -90,6 +90,7 @@ class Gathering(Search):
         out_of_corpus, unknown = (
             await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
         )
+        text, last = (undated(typed, out_of_corpus) for typed in (text, last))
         return Query(text, last, out_of_corpus, unknown), journal
 
     async def read(self, query: Query, journal: Journal, retrieved: Candidates | ModelError) -> Evidence:

@@ -21,7 +21,7 @@ from equipoise.rag.boundary import corrections_of
 from equipoise.rag.corrections import folder, found_in, of_one_hand
 from equipoise.text.shingles import SHORT_SIZE, containment, shingles
 from equipoise.text.spans import overlap
-from equipoise.text.tokens import words
+from equipoise.text.tokens import WORD, content_words, words
 
 VERSION = "version"
 """The name of a document's version in its metadata."""
@@ -43,6 +43,11 @@ _PAST = frozenset(
     "frühere früheren bisher bisherige ältere geändert ancien ancienne précédente anterior anteriores".split()
 )
 """Words that ask for what is no longer valid."""
+_NOW = frozenset(
+    "current currently latest newest present presently nowadays aktuell aktuelle aktuellen aktueller aktuelles "  # noqa: SIM905
+    "derzeit derzeitige derzeitigen heutige heutigen actuel actuelle actuellement actual actualmente".split()
+)
+"""Words that ask for what is valid, as all questions do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,14 @@ def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Fl
         else:
             rows.append(row)
     return (marked.take(rows) if flags else marked), tuple(flags)
+
+
+def undated(question: str, out_of_corpus: Sequence[str]) -> str:
+    """The question without words that ask for what is valid now and that no document has: documents hardly say so of
+    themselves, and a reader takes such a word for something that is missing."""
+    gone = _NOW.intersection(out_of_corpus)
+    left = WORD.sub(lambda word: "" if word.group().casefold() in gone else word.group(), question)
+    return " ".join(left.split()) if gone and content_words(left) else question
 
 
 def with_corrections(kept: Candidates, found: Candidates, flagged: Sequence[Flag], k: int) -> Candidates:
