@@ -54,3 +54,12 @@ def test_numbers_and_words_that_stand_above_are_left_alone(reranker):
     assert shift("Is 37 painted?", window(BARGES), reranker) == 0.0
     fair = "The autumn fair is on 4 October."
     assert shift("When is the spring fair?", window(fair, "Spring"), reranker) == 0.0
+
+
+def test_a_row_or_field_that_has_all_that_is_asked_for_speaks_for_itself(reranker):
+    boat = window("Boat: Tern; Berth: 14; Fuel: diesel", "Boats")
+    assert shift("What is the berth of the Tern?", boat, reranker) == MOST_GAIN
+    assert shift("Which berth number?", window("Berth number: 14"), reranker) == MOST_GAIN
+    assert shift("What does the Tern boat cost?", boat, reranker) == 0.0  # the field could have any name
+    assert shift("Where is the berth?", boat, reranker) == 0.0  # of which boat
+    assert shift("Whose hull is painted?", window(BARGES), reranker) == 0.0  # a sentence

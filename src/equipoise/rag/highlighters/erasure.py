@@ -13,6 +13,7 @@ from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.evidence import SAYING_NOTHING, STEM, in_parts
 from equipoise.rag.highlighters.reading import Window, below_heading
 from equipoise.text.function_words import UMLAUTS, VERBS
+from equipoise.text.lines import NAMED_CELL, is_told_row
 from equipoise.text.references import ASKING
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, WORD, words
@@ -28,6 +29,7 @@ MOST_ABSENT = 0.8
 MOST_GAIN = SHARE * MOST_FALL
 MOST_WORDS = 8
 """Words of a question that are left out, each by itself."""
+_OPEN = frozenset({"cost", "costs", "much", "long", "old"})
 _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNORECASE)
 _HIGHER = re.compile(r"\b(?:is|are|was|were)(?: the)? (\w+er)\b", re.IGNORECASE)
 """Words that ask for a size or an order, and that numbers answer; of things that are compared ("quieter, A or B")."""
@@ -45,7 +47,7 @@ def shift(question: str, window: Window, reranker: Reranker) -> float:
         return MOST_GAIN if telling and 2 * held >= len(telling) else 0.0
     absent = [match for match in _absent(asked, window) if match.lastgroup != "number"][:MOST_WORDS]
     if not absent:
-        return 0.0
+        return MOST_GAIN if _is_told_by(window.own, asked, question) else 0.0
     text = below_heading(window)
     whole = reranker.scores(question, [text])[0]
     shorter = {match.group().casefold(): _without(question, match) for match in absent}
@@ -60,6 +62,15 @@ def shift(question: str, window: Window, reranker: Reranker) -> float:
     fall = -min(rises.values())
     borne_out = fall >= BORNE_OUT > against and len(absent) <= MOST_ABSENT * len(asked)
     return SHARE * min(fall, MOST_FALL) if borne_out else 0.0
+
+
+def _is_told_by(row: str, asked: Iterable[re.Match[str]], question: str) -> bool:
+    """Whether it is a row or field that has all that the question asks for by itself: "Call sign: LHXR". What a cost or
+    age is called, a question leaves open."""
+    said, there = {match.group() for match in asked}, set(map(stem, words(row)))
+    is_whole = len(said) > 1 and all(set(map(stem, words(word))) <= there for word in said)
+    is_row = is_told_row(row) or NAMED_CELL.match(row) is not None
+    return is_row and is_whole and _OPEN.isdisjoint(words(question))
 
 
 def _without(question: str, match: re.Match[str]) -> str:
