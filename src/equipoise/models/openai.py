@@ -3,8 +3,7 @@
 import asyncio
 import copy
 import json
-import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -82,39 +81,6 @@ class OpenAIChat:
         self._learner = Learner()
         self._roles: dict[str, OpenAIChat] = {}
         self._clients: dict[asyncio.AbstractEventLoop, tuple[openai.AsyncOpenAI, AsyncGenerator[None]]] = {}
-
-    @classmethod
-    def from_environment(
-        cls,
-        model: str,
-        *,
-        base_url: str | None = None,
-        environment: Mapping[str, str] | None = None,
-        timeout_s: float = 60.0,
-        max_retries: int = 4,
-    ) -> "OpenAIChat":
-        """The model at the endpoint that the environment names (`os.environ` unless given).
-
-        Azure with AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION; otherwise `base_url` or
-        OPENAI_BASE_URL or OpenAI itself, with OPENAI_API_KEY. A `base_url` given here wins over Azure.
-        Raises what the constructor raises, and SettingsError when AZURE_OPENAI_ENDPOINT and OPENAI_BASE_URL
-        are both set.
-        """
-        variables = {
-            k: v for k, v in (os.environ if environment is None else environment).items() if v.strip()
-        }
-        azure = None if base_url else variables.get("AZURE_OPENAI_ENDPOINT")
-        if azure and "OPENAI_BASE_URL" in variables:
-            raise SettingsError("AZURE_OPENAI_ENDPOINT and OPENAI_BASE_URL are both set: unset one of them")
-        return cls(
-            model,
-            api_key=variables.get("AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"),
-            base_url=None if azure else base_url or variables.get("OPENAI_BASE_URL"),
-            azure_endpoint=azure,
-            api_version=variables.get("OPENAI_API_VERSION") if azure else None,
-            timeout_s=timeout_s,
-            max_retries=max_retries,
-        )
 
     @property
     def name(self) -> str:
