@@ -13,7 +13,7 @@ from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefSettings
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.coordinated import BEST, ByTrust, CoordinatedFilter
+from equipoise.rag.coordinated import BEST, ByTrust
 from equipoise.rag.filters import BiasDefFilter, NoFilter
 from equipoise_lab.methods.filters import BrraFilter, InTurn, MmrFilter, SmartFilter
 from geometry import angles, candidates, planted
@@ -230,14 +230,6 @@ class TestBuild:
         made = build.make("filter", build.FILTERS, "auto", Components(settings_of(), None, None))
         assert isinstance(made, ByTrust)
         assert isinstance(made.best, BEST)
-
-    def test_the_name_of_an_earlier_version_is_understood_and_said(self, caplog):
-        assert settings_of(name="voices").filter.name == "coordinated"
-        made = build.make(
-            "filter", build.FILTERS, "voices", Components(settings_of(stance="none"), None, None)
-        )
-        assert isinstance(made, CoordinatedFilter)
-        assert caplog.messages == ["voices is called coordinated now; the old name will go"] * 2
 
     def test_smart_takes_its_settings(self):
         components = Components(settings_of(nli="none", nli_pairs=7, sharpness=2.0), None, None)

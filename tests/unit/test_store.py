@@ -234,15 +234,6 @@ class TestWriting:
         assert store.document("cats").trust is Trust.UNTRUSTED
         assert store.files()["a.txt"].trust is Trust.UNTRUSTED
 
-    def test_the_word_of_older_versions_for_untrusted_is_read(self, store):
-        store.replace_file(record(), entries(ANIMALS[0]))
-        with sqlite3.connect(store.path) as raw:
-            raw.execute("UPDATE documents SET trust = 'open'")
-            raw.execute("UPDATE files SET trust = 'open'")
-        raw.close()
-        assert store.document("cats").trust is store.files()["a.txt"].trust is Trust.UNTRUSTED
-        store.verify()
-
     def test_dropping_takes_everything_out(self, store):
         before = store.digest()
         store.replace_file(record(), entries(*ANIMALS))

@@ -20,10 +20,6 @@ class Trust(StrEnum):
     UNTRUSTED = "untrusted"
     HELD = "held"
 
-    @classmethod
-    def _missing_(cls, value: object) -> "Trust | None":
-        return cls.UNTRUSTED if value == "open" else None  # what indexes made by versions before hold
-
 
 class BlockKind(StrEnum):
     """What a block of a document is. An ASIDE is found by search but never quoted: a line of a table of contents,

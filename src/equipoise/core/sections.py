@@ -1,20 +1,12 @@
 """The sections of the settings: keys, types, bounds and defaults. `core.settings` reads them from their layers."""
 
-import logging
 import re
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    PlainSerializer,
-    SecretStr,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PlainSerializer, SecretStr, field_validator, model_validator
 
 from equipoise.core.addresses import Place, StoreUrl, place
 from equipoise.core.errors import InputError
@@ -28,20 +20,9 @@ MAX_CONTEXT = 262_144
 FILTERS = ("auto", "none", "quotas", "coordinated", "biasdef")
 HIGHLIGHTERS = ("auto", "reader", "cascade", "sentence", "indexed", "structured")
 """Names of our own parts, which a folder's file may choose; that of another package's part needs consent there."""
-RENAMED = {"voices": "coordinated"}
-"""Names of parts in an earlier version: they are understood for one more, with a warning."""
-
-log = logging.getLogger(__name__)
 
 ScanMode = Literal["off", "warn", "distrust"]
 Colour = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
-
-
-def current_name(name: str) -> str:
-    """The name that a part has today."""
-    if name in RENAMED:
-        log.warning("%s is called %s now; the old name will go", name, RENAMED[name])
-    return RENAMED.get(name, name)
 
 
 class StoreSettings(Section):
@@ -94,7 +75,7 @@ class FilterSettings(Section):
     `untrusted` of the passages that are read come from others; at most `per_document` come from one of these.
     """
 
-    name: Annotated[str, words(*FILTERS, *RENAMED), AfterValidator(current_name)] = "auto"
+    name: Annotated[str, words(*FILTERS)] = "auto"
     nli: Annotated[str, words("hf", "chat", "none")] = "hf"
     nli_pairs: int = Field(default=50, ge=0, le=10_000)
     trade_off: float = Field(default=0.5, ge=0, le=1)

@@ -19,7 +19,6 @@ from equipoise.core.protocols import (
     Retriever,
     Summarizer,
 )
-from equipoise.core.sections import current_name
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
@@ -90,7 +89,6 @@ AUTO = "auto"
 
 def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
     """The object called `name` in `table`, else that of another package; raises InputError that lists the names."""
-    name = current_name(name)
     if name in table:
         return class_at(table[name]).from_components(components)
     if (made := others.part(kind, name, components)) is None:
