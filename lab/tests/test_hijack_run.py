@@ -306,7 +306,7 @@ def test_a_replayed_run_gives_the_same_bytes_without_the_model(data, tmp_path):
     cache = ReplayCache(tmp_path / "replies.db")
     plan = HijackPlan(("vanilla", "structured"), CHOICE, emails=3)
     run(data, tmp_path / "first", Replayed(script(calling=["structured"]), cache), plan=plan)
-    run(data, tmp_path / "second", Replayed(ScriptedChat([], name="parrot"), cache, "replay"), plan=plan)
+    run(data, tmp_path / "second", Replayed(ScriptedChat([], name="parrot"), cache), plan=plan)
     first, second = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("first", "second"))
     assert first == second
 

@@ -51,9 +51,8 @@ def scripted_chat(server: ChatServer, folder: Path) -> ChatModel:
 CHAT_MODELS: dict[str, Factory] = {
     "openai": openai_chat,
     "scripted": scripted_chat,
-    "replayed-openai": lambda s, f: Replayed(openai_chat(s, f), ReplayCache(f / "c.sqlite"), "record"),
-    "replayed-scripted": lambda s, f: Replayed(scripted_chat(s, f), ReplayCache(f / "c.sqlite"), "record"),
-    "not-replayed": lambda s, f: Replayed(scripted_chat(s, f), ReplayCache(f / "c.sqlite"), "off"),
+    "replayed-openai": lambda s, f: Replayed(openai_chat(s, f), ReplayCache(f / "c.sqlite")),
+    "replayed-scripted": lambda s, f: Replayed(scripted_chat(s, f), ReplayCache(f / "c.sqlite")),
 }
 MARKS: dict[str, pytest.MarkDecorator] = {}
 """A mark for a factory that needs one, for example pytest.mark.live for a real language model."""

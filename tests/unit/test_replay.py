@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import equipoise
 from equipoise.core import sync
-from equipoise.core.errors import ModelUnavailable, SettingsError
+from equipoise.core.errors import ModelUnavailable
 from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
 from equipoise.models import replay
 from equipoise.models.replay import ReplayCache, Replayed, request_key
@@ -46,7 +46,6 @@ def test_a_reply_is_asked_for_once_and_replayed_for_nothing(cache):
     assert (first.text, first.usage) == ("hi", Usage(1, 2, 1, 0))
     assert (second.text, second.usage) == ("hi", Usage(0, 2, 1, 1))
     assert len(model.requests) == 1
-    assert len(cache) == 1
 
 
 def test_a_replayed_reply_is_the_recorded_one_in_every_field(cache):
@@ -55,25 +54,6 @@ def test_a_replayed_reply_is_the_recorded_one_in_every_field(cache):
     cache.put("k", reply)
     again = ReplayCache(cache.path).get("k")
     assert again == ChatReply(reply.text, "big-1", Usage(0, 7, 3, 1), "length", logprobs)
-
-
-def test_replay_without_a_recording_says_how_to_record(cache):
-    model = ScriptedChat(["never said"])
-    with pytest.raises(ModelUnavailable, match="run once with the replay mode 'record'"):
-        ask(Replayed(model, cache, "replay"))
-    assert model.requests == []
-    assert not cache.path.parent.exists()
-
-
-def test_replay_never_asks_the_model(cache):
-    ask(Replayed(ScriptedChat(["hi"]), cache))
-    assert ask(Replayed(ScriptedChat([]), cache, "replay")).text == "hi"
-
-
-def test_off_asks_each_time_and_keeps_nothing(cache):
-    model = Replayed(ScriptedChat(["one", "two"]), cache, "off")
-    assert [ask(model).text, ask(model).text] == ["one", "two"]
-    assert not cache.path.exists()
 
 
 def test_errors_are_not_kept(cache):
@@ -87,11 +67,6 @@ def test_the_first_recording_stays(cache):
     cache.put("k", ChatReply("first", "m"))
     cache.put("k", ChatReply("second", "m"))
     assert cache.get("k").text == "first"
-
-
-def test_another_mode_is_refused(cache):
-    with pytest.raises(SettingsError, match="record, replay or off"):
-        Replayed(ScriptedChat([]), cache, "replai")
 
 
 # keys
@@ -255,8 +230,8 @@ def test_several_processes_create_and_fill_one_file(cache):
     for process in processes:
         process.communicate(timeout=60)
         assert process.returncode == 0
-    assert len(cache) == 3 * 10 + 10
     with sqlite3.connect(cache.path) as connection:
+        assert connection.execute("SELECT count(*) FROM replies").fetchone() == (3 * 10 + 10,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()

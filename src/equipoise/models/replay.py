@@ -12,18 +12,16 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, get_args
+from typing import Any
 
 from pydantic import TypeAdapter
 
-from equipoise.core.errors import ModelUnavailable, SettingsError
+from equipoise.core.errors import ModelUnavailable
 from equipoise.core.protocols import ChatModel, JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message
 from equipoise.models.control import one_line
 from equipoise.models.odds import is_logprob
 from equipoise.models.roles import for_role
-
-Mode = Literal["record", "replay", "off"]
 
 FORMAT = 1
 """The version of keys and values; part of every key, and the file's `user_version`."""
@@ -77,11 +75,6 @@ class ReplayCache:
 
     def __repr__(self) -> str:
         return f"ReplayCache({str(self.path)!r})"
-
-    def __len__(self) -> int:
-        """How many replies the file holds."""
-        rows = self._execute("SELECT count(*) FROM replies", ()) if self.path.exists() else [(0,)]
-        return int(rows[0][0])
 
     def get(self, key: str) -> ChatReply | None:
         """The recorded reply (0 calls, 1 replayed, the tokens it once cost), None on a miss."""
@@ -161,18 +154,11 @@ class ReplayCache:
 
 
 class Replayed:
-    """A ChatModel that asks `model` only for what `cache` does not hold.
+    """A ChatModel that asks `model` only for what `cache` does not hold, and keeps the replies; never an error."""
 
-    "record" asks on a miss and keeps the reply (errors are never kept); "replay" raises ModelUnavailable on a
-    miss; "off" always asks and keeps nothing.
-    """
-
-    def __init__(self, model: ChatModel, cache: ReplayCache, mode: Mode = "record") -> None:
-        if mode not in get_args(Mode):
-            raise SettingsError(f"the replay mode is record, replay or off, not {mode!r}")
+    def __init__(self, model: ChatModel, cache: ReplayCache) -> None:
         self._model = model
         self._cache = cache
-        self._mode = mode
 
     @property
     def name(self) -> str:
@@ -180,11 +166,11 @@ class Replayed:
         return self._model.name
 
     def __repr__(self) -> str:
-        return f"Replayed({self._model!r}, {self._cache!r}, {self._mode!r})"
+        return f"Replayed({self._model!r}, {self._cache!r})"
 
     def for_role(self, role: str) -> "Replayed":
         """The model inside in `role`, with the same recorded replies: their key is the whole request."""
-        return Replayed(for_role(self._model, role), self._cache, self._mode)
+        return Replayed(for_role(self._model, role), self._cache)
 
     async def complete(
         self,
@@ -194,16 +180,7 @@ class Replayed:
         options: ChatOptions = ChatOptions(),
     ) -> ChatReply:
         """The recorded reply, or the model's. Raises ModelUnavailable, or what the model raises."""
-        if self._mode == "off":
-            return await self._model.complete(messages, schema=schema, options=options)
         key = request_key(self.name, messages, schema, options)
-        if self._mode == "replay":
-            if reply := await asyncio.to_thread(self._cache.get, key):
-                return reply
-            raise ModelUnavailable(
-                f"{self._cache.path} has no reply of {self.name} for request {key[:12]}: "
-                "run once with the replay mode 'record' to record it"
-            )
         while True:
             mine, pending = self._cache.claim(key)
             if mine:
