@@ -72,7 +72,7 @@ class Trace:
     def to_dict(self) -> dict[str, Any]:
         """What only the operator may see: guesses, dropped spans and quotations, unsupported words."""
         return {
-            "dropped": [_dropped(drop) for drop in self.dropped],
+            "dropped": [dropped_dict(drop) for drop in self.dropped],
             "guessed_questions": list(self.guessed_questions),
             "unsupported": list(self.unsupported),
             "missing": list(self.missing),
@@ -117,6 +117,11 @@ class Others:
     claims: tuple[Claim, ...]
     contested: bool = False
     silent: bool = False
+
+    @property
+    def quotes(self) -> tuple[Highlight, ...]:
+        """All their quotes, claim by claim."""
+        return tuple(item for claim in self.claims for one in claim.statements for item in one.highlights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +218,12 @@ def passage_dict(passage: Passage) -> dict[str, Any]:
     }
 
 
+def dropped_dict(drop: Dropped) -> dict[str, Any]:
+    """What was left out and why, for the operator."""
+    span = [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None
+    return {"reason": drop.reason, "quotation": drop.quotation, "span": span}
+
+
 def _whole(result: Answer | Refusal) -> dict[str, Any]:
     trace = result.trace
     data = _outcome(result) | {
@@ -266,11 +277,6 @@ def _scored(scored: ScoredPassage) -> dict[str, Any]:
 
 def _flagged(flag: Flag) -> dict[str, Any]:
     return passage_dict(flag.passage) | {"reason": flag.reason, "score": round(flag.score, DIGITS)}
-
-
-def _dropped(drop: Dropped) -> dict[str, Any]:
-    span = [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None
-    return {"reason": drop.reason, "quotation": drop.quotation, "span": span}
 
 
 def _others(others: Others) -> dict[str, Any]:

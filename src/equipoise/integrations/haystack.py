@@ -22,7 +22,7 @@ from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import Highlighter as AnyHighlighter
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.protocols import Summarizer as AnySummarizer
-from equipoise.core.results import Answer
+from equipoise.core.results import Answer, dropped_dict
 from equipoise.core.types import Highlight, Passage
 from equipoise.core.where import as_where, both
 from equipoise.integrations import haystack_paths, parts
@@ -210,7 +210,7 @@ class Highlighter(Written):
         report = {
             "probability": chosen.proposal.probability,
             "threshold": chosen.proposal.threshold,
-            "dropped": parts.dropped(chosen.dropped),
+            "dropped": [dropped_dict(drop) for drop in chosen.dropped],
             "failure": chosen.heard.failure,
         }
         return {"picks": chosen.picks, "report": report}
@@ -241,7 +241,7 @@ class Boundary(Written):
         chunk_documents = as_documents(_chunks(documents, self.trust_key))
         mode = mode_of(self.settings, self.trust_key)
         quotes, left_out = crossed(picks, chunk_documents, self._policy, context=self._context, mode=mode)
-        return {"quotes": quotes, "dropped": parts.dropped(left_out)}
+        return {"quotes": quotes, "dropped": [dropped_dict(drop) for drop in left_out]}
 
     @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
     async def run_async(self, picks: Picks, documents: list[Document]) -> dict[str, Any]:

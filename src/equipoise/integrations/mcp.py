@@ -166,9 +166,7 @@ async def _ask(backend: Backend, given: schemas.AskInput) -> schemas.Asked:
         item.doc_id
         for outcome in results
         if isinstance(outcome, Answer) and outcome.others
-        for claim in outcome.others.claims
-        for one in claim.statements
-        for item in one.highlights
+        for item in outcome.others.quotes
     ]
     named += [
         passage.doc_id for outcome in results if isinstance(outcome, Refusal) for passage in outcome.nearest

@@ -4,7 +4,7 @@ Without a chat model that is named or passed nothing here talks to one, whatever
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +21,6 @@ from equipoise.core.types import (
     Candidates,
     ChatOptions,
     ChatReply,
-    Dropped,
     Filtered,
     Highlight,
     Message,
@@ -294,18 +293,6 @@ def labelled(item: Highlight, metadata: Mapping[str, Any]) -> dict[str, Any]:
     that is a trusted document's is left out of an untrusted one's."""
     own = {key: value for key, value in metadata.items() if item.title or key != "title"}
     return own | {"quote_start": item.start, "quote_end": item.end, TRUST: item.trust.value}
-
-
-def dropped(every: Iterable[Dropped]) -> list[dict[str, Any]]:
-    """What was left out and why, for the operator."""
-    return [
-        {
-            "reason": str(drop.reason),
-            "span": [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None,
-            "quotation": drop.quotation,
-        }
-        for drop in every
-    ]
 
 
 class _NoStore:

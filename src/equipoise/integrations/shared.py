@@ -112,8 +112,7 @@ class Quotes:
     @property
     def of_others(self) -> tuple[Highlight, ...]:
         """The quotes of others, claim by claim."""
-        claims = self.others.claims if self.others else ()
-        return tuple(item for claim in claims for one in claim.statements for item in one.highlights)
+        return self.others.quotes if self.others else ()
 
     def to_dict(self) -> dict[str, Any]:
         """For snapshots and logs."""

@@ -220,12 +220,7 @@ class Witnesses:
 
 def untrusted_answer(heard: Heard, journal: Journal) -> Answer:
     """The answer that rests on untrusted documents alone: it quotes and names them, and says so."""
-    items = {
-        item.span: item
-        for claim in heard.others.claims
-        for one in claim.statements
-        for item in one.highlights
-    }
+    items = {item.span: item for item in heard.others.quotes}
     ordered = sorted(items)
     highlights = Highlights(tuple(items[span] for span in ordered))
     best = tuple(ordered.index(span) for span in items)
