@@ -25,6 +25,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, ChatReply, Message
 from equipoise.corpus.store import Store
 from equipoise.models import weights
+from equipoise.models.listening import ListeningChat
 from equipoise.models.replay import request_key
 from equipoise.models.roles import for_role
 from equipoise.rag.boundary import spans_of
@@ -41,18 +42,12 @@ Progress = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
 
 
-class Watched:
+class Watched(ListeningChat):
     """A ChatModel that keeps the keys of its requests and the texts of its replies."""
 
     def __init__(self, chat: ChatModel) -> None:
-        self._chat = chat
+        super().__init__(chat)
         self.requests: list[str] = []
-        self.replies: list[str] = []
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._chat.name
 
     def for_role(self, role: str) -> "Watched":
         """Itself, around the model inside in `role`."""
@@ -68,9 +63,7 @@ class Watched:
     ) -> ChatReply:
         """The reply of the model inside. Raises what that raises."""
         self.requests.append(request_key(self.name, messages, schema, options))
-        reply = await self._chat.complete(messages, schema=schema, options=options)
-        self.replies.append(reply.text)
-        return reply
+        return await super().complete(messages, schema=schema, options=options)
 
     def taken(self) -> tuple[list[str], list[str]]:
         """Keys and replies since the last time."""
@@ -225,14 +218,11 @@ def begin(path: Path, wanted: Mapping[str, Any]) -> tuple[Writer, int]:
 
     Raises InputError where the file holds another record, or one that is complete.
     """
-    if not path.exists():
+    record.cut_half_line(path)
+    if not path.exists() or not path.stat().st_size:
         writer = Writer(path)
         writer.add(record.HEADER, {**wanted, "begun": now()})
         return writer, 0
-    record.cut_half_line(path)
-    if not path.stat().st_size:
-        path.unlink()
-        return begin(path, wanted)
     written = record.read(path)
     if written.end is not None:
         raise InputError(f"{path} is complete: look at it with --check, or write another one with --out")
