@@ -221,7 +221,7 @@ def passage_dict(passage: Passage) -> dict[str, Any]:
 def dropped_dict(drop: Dropped) -> dict[str, Any]:
     """What was left out and why, for the operator."""
     span = [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None
-    return {"reason": drop.reason, "quotation": drop.quotation, "span": span}
+    return {"reason": str(drop.reason), "quotation": drop.quotation, "span": span}
 
 
 def _whole(result: Answer | Refusal) -> dict[str, Any]:
