@@ -1,16 +1,17 @@
 """What is closed at the end of a `with` block."""
 
+from abc import ABC, abstractmethod
 from typing import Self
 
 
-class Closing:
+class Closing(ABC):
     """Base of what has a `close`."""
 
     __slots__ = ()
 
+    @abstractmethod
     def close(self) -> None:
         """Give back what is held."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self

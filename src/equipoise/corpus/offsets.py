@@ -3,6 +3,7 @@
 Used where bytes come from outside: a store file, a worker process that has read a hostile file.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar, overload
 
@@ -50,9 +51,9 @@ class Rows(Sequence[T]):
         self._all: tuple[T, ...] | None = None
 
     @staticmethod
+    @abstractmethod
     def made(row: list[int]) -> T:
         """What a row stands for."""
-        raise NotImplementedError
 
     @property
     def all(self) -> tuple[T, ...]:

@@ -187,13 +187,15 @@ def candidates(
     the last ones: "In section 2 read 80 for 60" is not like the question. `encoder` reads those that have no vectors
     yet. Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
     """
-    places, documents = _placed(partition, ranking)
+    places = partition.places([passage_id for passage_id, _ in ranking])
+    documents = partition.documents(place.doc_id for place in places)
     if more := _correcting(partition, places, documents):
-        ranking = [
-            *ranking[: max(1, len(ranking) - len(more))],
-            *((number, ranking[-1][1]) for number in more),
-        ]
-        places, documents = _placed(partition, ranking)
+        kept = max(1, len(ranking) - len(more))
+        corrections = partition.places(more)
+        places = (*places[:kept], *corrections)
+        read = documents | partition.documents(place.doc_id for place in corrections)
+        documents = {place.doc_id: read[place.doc_id] for place in places}
+        ranking = [*ranking[:kept], *((number, ranking[-1][1]) for number in more)]
     numbers = [passage_id for passage_id, _ in ranking]
     if any(place.end > len(documents[place.doc_id].text) for place in places):
         raise damaged(partition.path, "a passage lies outside its text")
@@ -203,11 +205,6 @@ def candidates(
     )
     scores = np.array([score for _, score in ranking], dtype=np.float32)
     return Candidates(passages, scores, _embeddings(partition, passages, encoder), vector, documents)
-
-
-def _placed(partition: Partition, ranking: Ranking) -> tuple[tuple[Span, ...], dict[str, Document]]:
-    places = partition.places([passage_id for passage_id, _ in ranking])
-    return places, partition.documents(place.doc_id for place in places)
 
 
 def _correcting(partition: Partition, places: Sequence[Span], documents: Mapping[str, Document]) -> list[int]:

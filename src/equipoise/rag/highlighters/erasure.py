@@ -30,6 +30,7 @@ MOST_GAIN = SHARE * MOST_FALL
 MOST_WORDS = 8
 """Words of a question that are left out, each by itself."""
 _OPEN = frozenset({"cost", "costs", "much", "long", "old"})
+"""Words that ask for what a field may call by any name: a price, a duration, an age."""
 _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNORECASE)
 _HIGHER = re.compile(r"\b(?:is|are|was|were)(?: the)? (\w+er)\b", re.IGNORECASE)
 """Words that ask for a size or an order, and that numbers answer; of things that are compared ("quieter, A or B")."""
@@ -65,8 +66,7 @@ def shift(question: str, window: Window, reranker: Reranker) -> float:
 
 
 def _is_told_by(row: str, asked: Iterable[re.Match[str]], question: str) -> bool:
-    """Whether it is a row or field that has all that the question asks for by itself: "Call sign: LHXR". What a cost or
-    age is called, a question leaves open."""
+    """Whether it is a row or field that has all that the question asks for by itself: "Call sign: LHXR"."""
     said, there = {match.group() for match in asked}, set(map(stem, words(row)))
     is_whole = len(said) > 1 and all(set(map(stem, words(word))) <= there for word in said)
     is_row = is_told_row(row) or NAMED_CELL.match(row) is not None

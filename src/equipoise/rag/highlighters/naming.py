@@ -220,10 +220,10 @@ def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Win
     """The best row, and the rows of its name below what else the question names: of "which is quieter, the Corvo or
     the Gavia" the noise of both. Empty where it is no `name: value`, or nothing else is named."""
     name, colon, _ = best.own.partition(": ")
-    said = frozenset(map(stem, words(question)))
+    said, ours = frozenset(map(stem, words(question))), _told("\n".join(best.above))
 
     def is_other_side(window: Window) -> bool:
-        ours, theirs = (_told("\n".join(one.above)) for one in (best, window))
+        theirs = _told("\n".join(window.above))
         sides = (ours - theirs, theirs - ours)
         return _hand(window.passage) == _hand(best.passage) and all(side and side <= said for side in sides)
 
@@ -236,20 +236,18 @@ def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
     have one. Empty where rows are not asked for, or where none says yes or none no."""
     if not is_told_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
         return []
-    said = {
-        row: _verdicts(question, row.own)
-        for row in windows
-        if is_told_row(row.own) and _kind(row) == _kind(best)
-    }
+    asked, kind = _told(question), _kind(best)
+    rows = (window for window in windows if is_told_row(window.own) and _kind(window) == kind)
+    said = {row: _verdicts(asked, row.own) for row in rows}
     yes = [row for row, verdicts in said.items() if verdicts == {True}]
     return yes if any(False in verdicts for verdicts in said.values()) else []
 
 
-def _verdicts(question: str, row: str) -> set[bool]:
-    """What the cells say whose column the question names."""
+def _verdicts(asked: frozenset[str], row: str) -> set[bool]:
+    """What the cells say whose column is named by words that are `asked` for."""
     cells = (cell.partition(": ") for cell in row.split(BETWEEN_CELLS))
-    asked = [words(value)[:1] for name, _, value in cells if _told(name) and _told(name) <= _told(question)]
-    return {_VERDICTS[word] for first in asked for word in first if word in _VERDICTS}
+    values = [words(value)[:1] for name, _, value in cells if (told := _told(name)) and told <= asked]
+    return {_VERDICTS[word] for first in values for word in first if word in _VERDICTS}
 
 
 def doubtful(question: str, windows: Sequence[Window]) -> bool:
