@@ -4,7 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
-READER ?= .equipoise/reader/model
 # Some tests wait, for processes and databases: one worker more than there are processors.
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 # The files of tests that have a mark: to import all others takes longer than some of them.
@@ -13,7 +12,7 @@ with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-hotpotqa bench-contested bench-corpus stance-model bench-hijack \
+	bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
 demo: $(VENV)/.core
@@ -36,7 +35,8 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
-		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py \
+		lab/tests/test_training.py lab/tests/test_training_reader.py lab/tests/test_training_student.py \
+		lab/tests/test_training_decision.py tests/unit/test_pooling.py \
 		tests/contract/test_highlighters.py tests/contract/test_encoders.py \
 		-m "not live" -k "not multilingual" -n auto --dist worksteal
 
@@ -152,9 +152,15 @@ bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 		--corpus .equipoise/bench-bias/hotpotqa/hotpotqa-open-ended
 
 stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
-	$(BIN)/python scripts/build_crossencoder.py --from $(READER) --floats .equipoise/stance/base
+	$(BIN)/python scripts/build_adapted.py --floats .equipoise/stance/base
 	$(BIN)/python benchmarks/stance/train.py --data $(DATA)
-	$(BIN)/python scripts/build_stance.py .equipoise/stance/run/adapter.safetensors --from $(READER) --check
+	$(BIN)/python scripts/build_adapted.py stance .equipoise/stance/run/adapter.safetensors --check
+
+decision-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
+	$(BIN)/python scripts/build_adapted.py --floats .equipoise/decision/base
+	$(BIN)/equipoise train decision --data $(DATA)/field_questions --data $(DATA)/manual_questions \
+		--base .equipoise/decision/base --questions 3250 --precision bf16 --out .equipoise/decision/run
+	$(BIN)/python scripts/build_adapted.py decision .equipoise/decision/run/adapter.safetensors --check
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b

@@ -30,9 +30,11 @@ from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
+from equipoise.models.adapted import DECISION
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag.highlighters import reading
+from equipoise.rag.highlighters.deciding import decided
 from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reader import read_for
 from equipoise.rag.highlighters.reading import Window
@@ -117,7 +119,7 @@ class Reader:
         retrieved, ranked, query = self.ranked(store, query)
         whole = read_for(query, ranked.passages[:K], self.reranker)
         windows, passages = whole.windows, list(whole.passages)
-        known = features(query, whole) if windows else None
+        known = features(query, whole, decided(query, windows, DECISION)) if windows else None
         return {
             "retrieved": [is_gold(passage, 0, len(passage.text)) for passage in retrieved.passages],
             "reranked": [is_gold(passage, 0, len(passage.text)) for passage in ranked.passages],
@@ -324,7 +326,13 @@ def _counted(rows: Sequence[Row]) -> str:
 def _config() -> Row:
     """What rows depend on: another --out is wanted where one of it changes."""
     widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, K]
-    return {"reranker": CrossEncoder().name, "features": FEATURES, "read": widths, "sample": SAMPLE}
+    return {
+        "reranker": CrossEncoder().name,
+        "decision": DECISION.name,
+        "features": FEATURES,
+        "read": widths,
+        "sample": SAMPLE,
+    }
 
 
 def field_names() -> list[str]:

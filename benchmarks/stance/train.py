@@ -1,6 +1,6 @@
 """Trains the stance model: low-rank changes (LoRA, arXiv 2106.09685) to the package's cross-encoder, on the CPU.
 
-    python scripts/build_crossencoder.py --floats .equipoise/stance/base
+    python scripts/build_adapted.py --floats .equipoise/stance/base
     python benchmarks/stance/train.py [--data data] [--base .equipoise/stance/base] [--out .equipoise/stance/run]
 
 The logit is that of "this text argues for yes". Learnt from ArgKP, debate passages and EBI passages in equal parts, on
@@ -30,50 +30,22 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import windows
 from equipoise_lab.bench import scripts
 from equipoise_lab.maths.calibration import auc
+from equipoise_lab.training.lora import adapt, learnt
 
 ROOT = Path(__file__).resolve().parents[2]
-RANK, ALPHA = 8, 16.0
 BATCH, EVERY, SEED = 12, 50, 20261125
 """Texts of each collection in an update; updates between two looks at the choosing part."""
 CERTAIN = 0.95
 """Target of a text that takes a side in full; people mislabel, and a model that is sure of all learns no more."""
 TOKENS = 96
-ADAPTED = ("query", "key", "value", "dense")
-
-
-class Lora(nn.Module):
-    """x W + b + x A B scaled; A starts small, B at zero."""
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        self.linear = linear.requires_grad_(False)
-        self.a = nn.Parameter(torch.randn(linear.in_features, RANK) / linear.in_features**0.5)
-        self.b = nn.Parameter(torch.zeros(RANK, linear.out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.linear(x) + (x @ self.a) @ self.b * (ALPHA / RANK)
+LOGITS = 0.1
+"""What is left of the reader's logits before training: they were those of a ranking, -12 to 11."""
 
 
 def model(base: Path) -> BertForSequenceClassification:
     """The base with low-rank changes in every layer; these, pooler and classifier learn."""
-    bert = BertForSequenceClassification.from_pretrained(base, attn_implementation="sdpa").requires_grad_(
-        False
-    )
-    for module in list(bert.bert.encoder.modules()):
-        for name, child in list(module.named_children()):
-            if name in ADAPTED and isinstance(child, nn.Linear):
-                setattr(module, name, Lora(child))
-    bert.bert.pooler.requires_grad_(True)
-    bert.classifier.requires_grad_(True)
-    with torch.no_grad():
-        bert.classifier.weight *= 0.1  # its logits were those of a ranking, -12 to 11
-        bert.classifier.bias.zero_()
-    return bert.eval()  # no dropout
-
-
-def learnt(bert: nn.Module) -> dict[str, torch.Tensor]:
-    """What learns, by name."""
-    return {name: values.detach() for name, values in bert.named_parameters() if values.requires_grad}
+    bert = BertForSequenceClassification.from_pretrained(base, attn_implementation="sdpa")
+    return adapt(bert, range(len(bert.bert.encoder.layer)), LOGITS).eval()  # no dropout
 
 
 class Reader:

@@ -46,6 +46,7 @@ def rows(name, number):
     gold = [] if number % 4 == 3 else [0]
     asked = f"Who built the {thing} ?" if gold else f"Who sold the {thing} ?"
     question = {
+        "id": f"{name}:{number}",
         "set": name,
         "passage": f"{name}:{number}",
         "kind": "plain",

@@ -33,6 +33,7 @@ ELSEWHERE = {
     "equipoise worker": "needs Postgres: tests/stores/test_shared_sources.py",
     "equipoise train": "needs torch and a model of a hub",
     "python scripts/build_crossencoder.py": "its weights are compared when they are built",
+    "python scripts/build_adapted.py": "needs what training leaves",
     "python benchmarks/reading": "needs the data sets of a checkout",
 }
 OWN_EXAMPLES = {

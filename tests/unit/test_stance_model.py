@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from equipoise.core.errors import WeightsError
 from equipoise.core.sync import run
 from equipoise.core.types import Query
+from equipoise.models.adapted import StanceModel
 from equipoise.models.encoder import DATA
-from equipoise.models.stance import GRAPH, StanceModel
 from equipoise.rag.stance import LONGEST, EmbeddedStance, windows
 
 FERRY = "Should the harbour ferry be free for everybody?"
@@ -82,7 +82,7 @@ def test_windows_hold_what_is_read_and_nothing_else(text):
     assert "".join("".join(made).split()) == "".join(text[:LONGEST].split()) or len(made) == 1
 
 
-@pytest.mark.parametrize("name", [GRAPH, "crossencoder-l12-int8.onnx"])
+@pytest.mark.parametrize("name", [StanceModel.graph(), "crossencoder-l12-int8.onnx"])
 def test_a_damaged_file_is_named(tmp_path, name):
     shutil.copytree(DATA, tmp_path / "data")
     content = bytearray((DATA / name).read_bytes())

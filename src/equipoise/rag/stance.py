@@ -11,8 +11,8 @@ from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Query, Usage
 from equipoise.maths.checks import Floats
+from equipoise.models.adapted import STANCE, StanceModel
 from equipoise.models.odds import LIMIT, first_token, yes_odds
-from equipoise.models.stance import STANCE, StanceModel
 from equipoise.text.fence import fenced
 from equipoise.text.sentences import sentence_spans
 

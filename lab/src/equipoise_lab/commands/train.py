@@ -10,13 +10,14 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathOption, group
 from equipoise.apps.terminal import Terminal
+from equipoise_lab.training.decision import DecisionPlan, train_decision
 from equipoise_lab.training.examples import Target
 from equipoise_lab.training.loop import Precision, Schedule
 from equipoise_lab.training.reader import ReaderPlan, train_reader
 from equipoise_lab.training.run import TrainingPlan, device_of, train
 from equipoise_lab.training.student import COPIED, StudentPlan, distil
 
-P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan, StudentPlan)
+P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan, StudentPlan, DecisionPlan)
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -132,6 +133,27 @@ def student(
     with progress.counted() as report:
         folder = distil(_made(StudentPlan, given), report)
     Terminal().print(f"{folder}: build it with scripts/build_crossencoder.py --from {folder} --share 1")
+
+
+@app.command()
+def decision(
+    data: Annotated[list[Path], PathOption(help="Folders of questions and passages, as for a reader.")],
+    base: Annotated[Path, PathOption(help="scripts/build_adapted.py --floats BASE.")],
+    out: OutOption = Path("decision"),
+    questions: Annotated[int, Option(min=1, help="Questions of each folder.")] = 4000,
+    layers: Annotated[int, Option(min=0, help="Highest layers that get changes.")] = 4,
+    epochs: Annotated[int, Option(min=1, max=1000)] = 2,
+    batch: Annotated[int, Option(min=1, max=4096, help="Texts at once.")] = 16,
+    learning_rate: RateOption = 5e-4,
+    precision: PrecisionOption = "auto",
+    device: DeviceOption = "auto",
+    seed: int = 61,
+) -> None:
+    """Train what decides whether the best windows answer. An interrupted run resumes when repeated."""
+    given = locals() | {"data": tuple(data), "device": device_of(device)}
+    with progress.counted() as report:
+        file = train_decision(_made(DecisionPlan, given), report)
+    Terminal().print(f"{file}: build it with scripts/build_adapted.py decision {file}")
 
 
 def _made(plan: type[P], given: Mapping[str, Any]) -> P:

@@ -138,7 +138,7 @@ def said(
     asked.sort(key=lambda row: not row["set"].startswith(OWN))
     for n, row in enumerate(asked[:questions]):
         names = [name for name in dict.fromkeys([row["passage"], *row["near"]]) if name in passages]
-        found = [passage for name in names[:RERANKED] for passage in _passages(passages[name])][:RERANKED]
+        found = [passage for name in names[:RERANKED] for passage in passages_of(passages[name])][:RERANKED]
         text = passages[row["passage"]]["text"]
         question = _as_asked(row["question"], draw.choice(asked)["question"], text, draw)
         listener = _Listener()
@@ -180,7 +180,7 @@ def _rows_of(text: str) -> list[list[list[str]]]:
     return [row for row in lines if len(row) > 1 and all(len(cell) == 2 for cell in row)]
 
 
-def _passages(row: dict[str, Any]) -> list[Passage]:
+def passages_of(row: dict[str, Any]) -> list[Passage]:
     """A passage of a data set as the product's, cut from a page with its title and headings."""
     parts = row["text"].split("\n" if row["passage"].startswith(OWN) else "\n\n")
     above = [name for name in row["headings"] if name not in parts]

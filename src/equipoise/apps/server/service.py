@@ -27,6 +27,7 @@ from equipoise.core.errors import EquipoiseError, SettingsError, StoreError
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, Message
 from equipoise.corpus.store import Store
+from equipoise.models.adapted import DECISION
 from equipoise.rag import build
 from equipoise.rag.calls import Call, Calls
 from equipoise.rag.components import Objects
@@ -144,6 +145,7 @@ class Service:
         (vector,) = components.encoder.encode(["Is anybody there?"])
         if components.reranker is not None:
             components.reranker.scores("Is anybody there?", ["Somebody is there."])
+            DECISION.load()
         for trust in build.READ:
             self.store.partition(trust).nearest(vector, 1)
 

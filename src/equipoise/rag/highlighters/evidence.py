@@ -33,12 +33,13 @@ FEATURES = (
     "out_of_corpus_unknown",
     "out_of_corpus_names",
     "anything_absent",
+    "decision",
 )
 """The highest logit of a passage or window, the highest of a window, what the question names and no passage has, words
-of it that no document has (names and terms that nobody knows, other names), and whether there is any of these. A near
-miss (another version, an option that does not exist) is told by them. More of them, such as margins to the next best,
-words missing in passage or window, or the cosine of question and passage, did not help."""
-ABSENT = FEATURES[2:-1]
+of it that no document has (names and terms that nobody knows, other names), whether there is any of these, and the
+logit of `deciding.py`. A near miss (another version, an option that does not exist) is told by them. More of them, such
+as margins to the next best, words missing in passage or window, or the cosine of question and passage, did not help."""
+ABSENT = FEATURES[2:-2]
 """The features that speak of something absent."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
@@ -115,8 +116,8 @@ def calibration() -> Calibration:
     )
 
 
-def features(query: Query, reading: Reading) -> Floats:
-    """(features,) of a reading with at least one window."""
+def features(query: Query, reading: Reading, decision: float) -> Floats:
+    """(features,) of a reading with at least one window, of which the decision model says `decision`, a logit."""
     typed = query.last or query.text
     question = typed.lower() if typed.isupper() else typed
     every = everything(reading.passages)
@@ -132,6 +133,7 @@ def features(query: Query, reading: Reading) -> Floats:
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
+    values["decision"] = decision / SCALE
     return np.array([values[name] for name in FEATURES])
 
 

@@ -62,14 +62,14 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         fitting = [window for window in fitting if _fits(kind, asked, window)]
     years = frozenset(filter(_is_year, words(question)))
     if years:
-        dated = {_hand(one.passage) for one in windows for mention in _years(one) if _holds(mention, years)}
+        dated = {hand(one.passage) for one in windows for mention in _years(one) if _holds(mention, years)}
         fitting = [
             one
             for one in fitting
             if dated.isdisjoint(_by(one.passage)) or all(_holds(mention, years) for mention in _years(one))
         ]
     apart = _apart(question, [(window.passage, window.above) for window in windows])
-    fitting = [one for one in fitting if _has_all(one.text, apart[_hand(one.passage), one.above])]
+    fitting = [one for one in fitting if _has_all(one.text, apart[hand(one.passage), one.above])]
     shapes = forms(question)
     return _not_outdone(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
 
@@ -78,17 +78,17 @@ def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
     """The passages of documents and sections that are set apart from one that the question names: of the manual of
     zip where it asks about tar."""
     apart = _apart(question, [(passage, above(passage)) for passage in passages])
-    return frozenset(one for one in passages if not _has_all(one.text, apart[_hand(one), above(one)]))
+    return frozenset(one for one in passages if not _has_all(one.text, apart[hand(one), above(one)]))
 
 
-def _hand(passage: Passage) -> str:
+def hand(passage: Passage) -> str:
     """Who wrote it: the same for all that is trusted, else its source."""
     return "" if passage.trust is Trust.TRUSTED else passage.source or passage.doc_id
 
 
 def _by(passage: Passage) -> tuple[str, str]:
     """The hands that may say something against it."""
-    return "", _hand(passage)
+    return "", hand(passage)
 
 
 def _apart(
@@ -97,7 +97,7 @@ def _apart(
     """For each hand and path what others have that the question names, and it has not."""
     named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
     said = frozenset(map(stem, words(question)))
-    found = dict.fromkeys((_hand(passage), path) for passage, path in places)
+    found = dict.fromkeys((hand(passage), path) for passage, path in places)
     made = {
         (hand, own): [_instead(own, path, said, named) for by, path in found if by in ("", hand)]
         for hand, own in found
@@ -225,7 +225,7 @@ def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Win
     def is_other_side(window: Window) -> bool:
         theirs = _told("\n".join(window.above))
         sides = (ours - theirs, theirs - ours)
-        return _hand(window.passage) == _hand(best.passage) and all(side and side <= said for side in sides)
+        return hand(window.passage) == hand(best.passage) and all(side and side <= said for side in sides)
 
     others = [one for one in windows if one.own.startswith(name + colon) and is_other_side(one)]
     return [best, *others] if colon and others else []
@@ -276,7 +276,7 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     most: dict[tuple[str, str], set[frozenset[str]]] = {}
     nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():
-        most.setdefault((_hand(window.passage), _column(window)), set()).add(has)
+        most.setdefault((hand(window.passage), _column(window)), set()).add(has)
         nearby.setdefault(_kind(window), set()).add(own[window])
 
     def is_outdone(window: Window) -> bool:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Proposal, Query
+from equipoise.models.adapted import DECISION
 from equipoise.models.crossencoder import READER
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
+from equipoise.rag.highlighters.deciding import decided
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted
@@ -38,6 +40,7 @@ class ReaderHighlighter:
     reranker: Reranker
     fitted: Calibration
     threshold: float | None = None
+    decision: Reranker = DECISION
 
     @classmethod
     def from_components(cls, components: Components) -> "ReaderHighlighter":
@@ -61,7 +64,7 @@ class ReaderHighlighter:
         if not reading.windows:
             return Picked()
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
-        values = features(query, reading)
+        values = features(query, reading, decided(query, reading.windows, self.decision))
         moved = 0.0
         if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
             is_in_doubt = doubtful(query.text, reading.windows) and unheard(query, reading.passages)

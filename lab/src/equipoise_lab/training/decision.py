@@ -1,0 +1,233 @@
+"""Trains the decision: whether the best windows that were found, read together, answer the question.
+
+Low-rank changes to the upper layers of the reader. Near misses that somebody wrote can be told by the question's words
+alone ("how much", "how many"), and that is what a model learns first. So the loss is that of its logit and of a
+logistic model of these words together (a product of experts, Clark et al. 2019, arXiv 1909.03683, section 3.2), and
+most questions are also read with windows that lack their answer.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.errors import InputError
+from equipoise.rag.highlighters.deciding import BEST
+from equipoise.text.tokens import words
+from equipoise_lab.training import checkpoints
+from equipoise_lab.training.asked import ask
+from equipoise_lab.training.extras import library
+from equipoise_lab.training.loop import Precision, Report, chosen_precision, rate_share
+from equipoise_lab.training.lora import adapt, learnt
+from equipoise_lab.training.reader import QUESTION, WEIGHTS, identity
+
+ADAPTER, ASKED = "adapter.safetensors", "asked.jsonl"
+OTHERS = 0.15
+"""Share of questions also read with the windows of another one."""
+FOLDS, LEAST, RIDGE = 5, 3, 1.0
+"""Of the words' model: parts that its logits are held out from, questions that have a word, and its ridge."""
+LOGITS = 0.3
+"""What is left of the reader's logits before training: they were those of a ranking."""
+STEADY = 0.2
+"""Learning rate of pooler and classifier, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with the text that is read for it, and whether that answers; `said` is the logit of this label by the
+    question's words alone."""
+
+    question: str
+    text: str
+    answered: bool
+    said: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionPlan:
+    """What to train. `base` is a folder with the reader's weights as floats; of each folder of `data` (as `equipoise
+    train reader` takes them) so many `questions` are asked of the sets that training may see. The highest `layers`
+    layers get changes."""
+
+    data: tuple[Path, ...]
+    base: Path
+    out: Path
+    questions: int = 4000
+    layers: int = 4
+    epochs: int = 2
+    batch: int = 16
+    learning_rate: float = 5e-4
+    warmup: float = 0.08
+    max_tokens: int = 256
+    precision: Precision = "auto"
+    device: str = "cpu"
+    checkpoint_every: int = 100
+    seed: int = 61
+
+
+def train_decision(plan: DecisionPlan, report: Report = lambda done, total, what: None) -> Path:
+    """Train, or resume the run in `plan.out`; the file with what was learnt. Raises MissingExtra and InputError."""
+    for name in ("torch", "transformers", "safetensors"):
+        library(name)
+    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "base")}
+    checkpoints.claim(plan.out, identity(options, plan.data, [plan.base / WEIGHTS]))
+    asked = [row for folder in plan.data for row in ask(folder, plan.out / ASKED, plan.questions, report)]
+    examples = made_of(asked, Random(plan.seed))
+    if len(examples) < plan.batch:
+        raise InputError(f"the data has {len(examples)} texts to train on: --batch {plan.batch} needs more")
+    run = _Run(plan)
+    run.fit(examples, report)
+    library("safetensors.torch").save_file(learnt(run.bert), plan.out / ADAPTER)
+    return plan.out / ADAPTER
+
+
+def made_of(asked: Sequence[dict[str, Any]], draw: Random) -> list[Example]:
+    """The examples of all questions, with what their words say."""
+    examples, sets = [], []
+    for row in asked:
+        made = list(_examples(row, draw.choice(asked), draw))
+        examples += made
+        sets += [row["set"]] * len(made)
+    said = by_words([e.question for e in examples], [e.answered for e in examples], sets)
+    return [Example(e.question, e.text, e.answered, v) for e, v in zip(examples, said.tolist(), strict=True)]
+
+
+def _examples(row: dict[str, Any], other: dict[str, Any], draw: Random) -> Iterator[Example]:
+    windows = row["windows"]
+    gold, rest = ([w for w in windows if w["gold"] is held] for held in (True, False))
+    if row["answerable"] and gold:
+        best = windows[:BEST]
+        if not any(w["gold"] for w in best):
+            best = [*best[:-1], gold[0]]
+            draw.shuffle(best)
+        yield _example(row, best, answered=True)
+    if rest and (gold or not row["answerable"]):
+        yield _example(row, rest[:BEST], answered=False)
+    if other["set"] != row["set"] and other["windows"] and draw.random() < OTHERS:
+        yield _example(row, other["windows"][:BEST], answered=False)
+
+
+def _example(row: dict[str, Any], windows: Sequence[dict[str, Any]], *, answered: bool) -> Example:
+    lines: list[str] = []
+    for window in windows:
+        lines += [line for line in window["text"].split("\n") if line not in lines]
+    return Example(row["question"], "\n".join(lines), answered)
+
+
+def by_words(questions: Sequence[str], answered: Sequence[bool], sets: Sequence[str]) -> NDArray[np.float64]:
+    """(n,) logits of `answered` by a logistic model of words and pairs of words of the question, each fitted on the
+    other parts of the sets."""
+    told = [_terms(question) for question in questions]
+    counts: dict[str, int] = {}
+    for terms in told:
+        for term in terms:
+            counts[term] = counts.get(term, 0) + 1
+    columns = {term: n for n, term in enumerate(t for t, count in counts.items() if count >= LEAST)}
+    places = [(row, columns[t]) for row, terms in enumerate(told) for t in terms if t in columns]
+    rows, cols = zip(*places, strict=True) if places else ((), ())
+    x = library("scipy.sparse").csr_matrix(
+        (np.ones(len(rows)), (rows, cols)), shape=(len(told), max(1, len(columns)))
+    )
+    y = np.array(answered, np.float64)
+    part = np.array([int(sha256(name.encode()).hexdigest(), 16) % FOLDS for name in sets])
+    logits = np.zeros(len(told))
+    for fold in set(part.tolist()):
+        fitted = _logistic(x[part != fold], y[part != fold])
+        logits[part == fold] = x[part == fold] @ fitted[1:] + fitted[0]
+    return logits
+
+
+def _terms(question: str) -> set[str]:
+    said = words(question)
+    return {*said, *(" ".join(pair) for pair in pairwise(said))}
+
+
+def _logistic(x: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401
+    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        z = x @ theta[1:] + theta[0]
+        error = 1 / (1 + np.exp(-z)) - y
+        value = float((np.logaddexp(0, z) - y * z).sum() + RIDGE / 2 * theta[1:] @ theta[1:])
+        return value, np.concatenate([[error.sum()], x.T @ error + RIDGE * theta[1:]])
+
+    minimize, start = library("scipy.optimize").minimize, np.zeros(x.shape[1] + 1)
+    found: NDArray[np.float64] = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return found
+
+
+class _Run:
+    """The model and where its training stands."""
+
+    def __init__(self, plan: DecisionPlan) -> None:
+        self.torch, self.plan = library("torch"), plan
+        self.tokenizer = library("tokenizers").Tokenizer.from_file(str(plan.base / "tokenizer.json"))
+        self.tokenizer.enable_truncation(plan.max_tokens)
+        self.precision = chosen_precision(plan.precision, plan.device)
+        self.torch.manual_seed(plan.seed)
+        bert = library("transformers").BertForSequenceClassification.from_pretrained(plan.base)
+        total = len(bert.bert.encoder.layer)
+        self.bert = adapt(bert, range(max(0, total - plan.layers), total), LOGITS).to(plan.device).eval()
+        slow = [v for name, v in bert.named_parameters() if v.requires_grad and name.endswith((".a", ".b"))]
+        steady = [*bert.bert.pooler.parameters(), *bert.classifier.parameters()]
+        self.optimizer = self.torch.optim.AdamW(
+            [{"params": slow, "share": 1.0}, {"params": steady, "share": STEADY}], weight_decay=0.01
+        )
+        self.trained = [*slow, *steady]
+        self.parts = {"module": self.bert, "optimizer": self.optimizer}
+        place = checkpoints.resume(plan.out, plan.device, **self.parts)
+        self.step: int = place[0] if place else 0
+        self.metrics = checkpoints.MetricsFile(plan.out, self.step)
+
+    def fit(self, examples: Sequence[Example], report: Report) -> None:
+        """All epochs, from where the run stands."""
+        read = self.tokenizer.encode_batch(
+            [(" ".join(e.question.split()[:QUESTION]), e.text) for e in examples]
+        )
+        batches = [
+            batch
+            for epoch in range(self.plan.epochs)
+            for batch in self._shuffled([len(r.ids) for r in read], epoch)
+        ]
+        for batch in batches[self.step :]:
+            share = rate_share(self.step + 1, len(batches), self.plan.warmup)
+            loss = self._update([read[n] for n in batch], [examples[n] for n in batch], share)
+            self.step += 1
+            self.metrics.add({"step": self.step, "loss": round(loss, 4)})
+            report(self.step, len(batches), f"loss {loss:.2f}")
+            if self.step == len(batches) or self.step % self.plan.checkpoint_every == 0:
+                checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
+
+    def _shuffled(self, lengths: Sequence[int], epoch: int) -> list[list[int]]:
+        """Batches of texts of like length, in any order."""
+        draw, size = Random(self.plan.seed + epoch), self.plan.batch
+        order = sorted(range(len(lengths)), key=lambda n: lengths[n] + 24 * draw.random())
+        batches = [order[at : at + size] for at in range(0, len(order), size)]
+        draw.shuffle(batches)
+        return batches
+
+    def _update(self, pairs: Sequence[Any], examples: Sequence[Example], share: float) -> float:
+        torch = self.torch
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.plan.learning_rate * share * group["share"]
+        longest = max(len(pair.ids) for pair in pairs)
+        ids, types, mask = torch.zeros((3, len(pairs), longest), dtype=torch.long)
+        for row, pair in enumerate(pairs):
+            ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
+            types[row, : len(pair.ids)] = torch.tensor(pair.type_ids)
+            mask[row, : len(pair.ids)] = 1
+        feed = {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
+        with torch.autocast(self.plan.device, torch.bfloat16, enabled=self.precision == "bf16"):
+            logits = self.bert(**{k: v.to(self.plan.device) for k, v in feed.items()}).logits[:, 0].float()
+        said = torch.tensor([e.said for e in examples], device=self.plan.device)
+        wanted = torch.tensor([float(e.answered) for e in examples], device=self.plan.device)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits + said, wanted)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.trained, 1.0)
+        self.optimizer.step()
+        return float(loss.detach())

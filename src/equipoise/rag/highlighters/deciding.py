@@ -1,0 +1,31 @@
+"""What the decision model says: whether the best windows, read together, answer the question."""
+
+from collections.abc import Sequence
+
+from equipoise.core.protocols import Reranker
+from equipoise.core.types import Query
+from equipoise.rag.highlighters.naming import hand
+from equipoise.rag.highlighters.reading import Window
+from equipoise.rag.search import reader_of
+
+BEST, LONGEST = 3, 600
+"""Windows that it reads together; characters of each."""
+
+
+def decided(query: Query, windows: Sequence[Window], decision: Reranker) -> float:
+    """The logit that the windows answer, which are best first and at least one. Of them only those of the best one's
+    hand are read: what strangers write beside it says nothing about it. Raises ModelError."""
+    own = [window for window in windows if hand(window.passage) == hand(windows[0].passage)]
+    return float(reader_of(decision, query).scores(query.text, [told(own)])[0])
+
+
+def told(windows: Sequence[Window]) -> str:
+    """The best windows, each below its title and headings, which are said once for neighbours."""
+    lines: list[str] = []
+    before = ""
+    for window in windows[:BEST]:
+        above = " > ".join(dict.fromkeys(window.passage.path_at(window.start)))
+        lines += [above] if above not in ("", before) else []
+        lines.append(window.text[:LONGEST])
+        before = above
+    return "\n".join(lines)
