@@ -13,9 +13,9 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from broken_off import broken_off
 from equipoise.core.errors import InputError
 from equipoise_lab.maths.calibration import auc
-from equipoise_lab.training import checkpoints
 from equipoise_lab.training.checkpoints import read_metrics
 from equipoise_lab.training.decision import DecisionPlan, by_words, made_of, train_decision
 from test_training_reader import TEXTS, save
@@ -56,19 +56,7 @@ def test_it_learns_low_rank_changes_of_the_upper_layers(plan, adapter):
 
 
 def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, adapter, tmp_path, monkeypatch):
-    class Killed(Exception):
-        pass
-
-    def killed(folder, name, state):
-        save_state(folder, name, state)
-        raise Killed
-
-    save_state = checkpoints.save
-    again = replace(plan, out=tmp_path / "out")
-    with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(checkpoints, "save", killed)
-        train_decision(again)
-    train_decision(again)
+    again = broken_off(train_decision, plan, tmp_path / "out", monkeypatch, step=20)
     assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"differs in layers.*another --out"):
         train_decision(replace(again, layers=1))

@@ -14,8 +14,9 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from broken_off import broken_off
 from equipoise.core.errors import InputError
-from equipoise_lab.training import checkpoints, reader
+from equipoise_lab.training import reader
 from equipoise_lab.training.checkpoints import read_metrics
 from equipoise_lab.training.reader import ReaderPlan, groups, is_held_out, train_reader
 from tiny_qa import word_tokenizer
@@ -122,20 +123,7 @@ def test_the_same_command_again_does_nothing_and_another_is_refused(plan, traine
 
 
 def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, trained, tmp_path, monkeypatch):
-    class Killed(Exception):
-        pass
-
-    def killed(folder, name, state):
-        save_state(folder, name, state)
-        if state["place"] == [40]:
-            raise Killed
-
-    save_state = checkpoints.save
-    again = replace(plan, out=tmp_path / "out")
-    with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(checkpoints, "save", killed)
-        train_reader(again)
-    train_reader(again)
+    again = broken_off(train_reader, plan, tmp_path / "out", monkeypatch, step=40)
     assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
 
 

@@ -13,9 +13,9 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from broken_off import broken_off
 from equipoise.core.errors import InputError
 from equipoise.models.crossencoder import READER
-from equipoise_lab.training import checkpoints
 from equipoise_lab.training.checkpoints import read_metrics
 from equipoise_lab.training.student import StudentPlan, _as_asked, distil, said
 from test_training_reader import TEXTS, save
@@ -84,19 +84,7 @@ def test_what_is_kept_is_the_teachers(plan, student):
 
 
 def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, student, tmp_path, monkeypatch):
-    class Killed(Exception):
-        pass
-
-    def killed(folder, name, state):
-        save_state(folder, name, state)
-        raise Killed
-
-    save_state = checkpoints.save
-    again = replace(plan, out=tmp_path / "out")
-    with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(checkpoints, "save", killed)
-        distil(again)
-    distil(again)
+    again = broken_off(distil, plan, tmp_path / "out", monkeypatch, step=20)
     assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"differs in kept.*another --out"):
         distil(replace(again, kept=2))

@@ -23,9 +23,10 @@ from equipoise.text.tokens import words
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
-from equipoise_lab.training.loop import Precision, Report, chosen_precision, rate_share
+from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.lora import adapt, learnt
 from equipoise_lab.training.reader import QUESTION, WEIGHTS, identity
+from equipoise_lab.training.updates import Updates, padded
 
 ADAPTER, ASKED = "adapter.safetensors", "asked.jsonl"
 OTHERS = 0.15
@@ -178,29 +179,22 @@ class _Run:
             [{"params": slow, "share": 1.0}, {"params": steady, "share": STEADY}], weight_decay=0.01
         )
         self.trained = [*slow, *steady]
-        self.parts = {"module": self.bert, "optimizer": self.optimizer}
-        place = checkpoints.resume(plan.out, plan.device, **self.parts)
-        self.step: int = place[0] if place else 0
-        self.metrics = checkpoints.MetricsFile(plan.out, self.step)
+        parts = {"module": self.bert, "optimizer": self.optimizer}
+        self.updates = Updates(plan.out, plan.device, plan.checkpoint_every, **parts)
 
     def fit(self, examples: Sequence[Example], report: Report) -> None:
         """All epochs, from where the run stands."""
         read = self.tokenizer.encode_batch(
             [(" ".join(e.question.split()[:QUESTION]), e.text) for e in examples]
         )
-        batches = [
-            batch
-            for epoch in range(self.plan.epochs)
-            for batch in self._shuffled([len(r.ids) for r in read], epoch)
-        ]
-        for batch in batches[self.step :]:
-            share = rate_share(self.step + 1, len(batches), self.plan.warmup)
-            loss = self._update([read[n] for n in batch], [examples[n] for n in batch], share)
-            self.step += 1
-            self.metrics.add({"step": self.step, "loss": round(loss, 4)})
-            report(self.step, len(batches), f"loss {loss:.2f}")
-            if self.step == len(batches) or self.step % self.plan.checkpoint_every == 0:
-                checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
+        lengths = [len(pair.ids) for pair in read]
+        batches = [batch for n in range(self.plan.epochs) for batch in self._shuffled(lengths, n)]
+        self.updates.follow(
+            batches,
+            lambda batch, share: self._update([read[n] for n in batch], [examples[n] for n in batch], share),
+            self.plan.warmup,
+            report,
+        )
 
     def _shuffled(self, lengths: Sequence[int], epoch: int) -> list[list[int]]:
         """Batches of texts of like length, in any order."""
@@ -214,15 +208,8 @@ class _Run:
         torch = self.torch
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * share * group["share"]
-        longest = max(len(pair.ids) for pair in pairs)
-        ids, types, mask = torch.zeros((3, len(pairs), longest), dtype=torch.long)
-        for row, pair in enumerate(pairs):
-            ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
-            types[row, : len(pair.ids)] = torch.tensor(pair.type_ids)
-            mask[row, : len(pair.ids)] = 1
-        feed = {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
         with torch.autocast(self.plan.device, torch.bfloat16, enabled=self.precision == "bf16"):
-            logits = self.bert(**{k: v.to(self.plan.device) for k, v in feed.items()}).logits[:, 0].float()
+            logits = self.bert(**padded(pairs, self.plan.device)).logits[:, 0].float()
         said = torch.tensor([e.said for e in examples], device=self.plan.device)
         wanted = torch.tensor([float(e.answered) for e in examples], device=self.plan.device)
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logits + said, wanted)

@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from time import perf_counter
 from typing import Any
 
 from equipoise.core.errors import InputError
@@ -24,7 +23,8 @@ from equipoise_lab.evaluation.jsonl import json_object, lines
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.examples import fingerprint
 from equipoise_lab.training.extras import library
-from equipoise_lab.training.loop import Precision, Report, chosen_precision, rate_share
+from equipoise_lab.training.loop import Precision, Report, chosen_precision
+from equipoise_lab.training.updates import Updates
 
 MODEL, WEIGHTS = "model", "model.safetensors"
 QUESTIONS, PASSAGES = "questions.jsonl.xz", "passages.jsonl.xz"
@@ -198,25 +198,20 @@ class _Run:
         self.reader = _Reader(plan, _mixed(base, plan))
         trained = self.reader.trained(plan.freeze)
         self.optimizer = self.torch.optim.AdamW(trained, lr=plan.learning_rate, weight_decay=0.01)
-        self.parts = {"module": self.reader.module, "optimizer": self.optimizer}
-        place = checkpoints.resume(plan.out, plan.device, **self.parts)
-        self.step: int = place[0] if place else 0
-        self.metrics = checkpoints.MetricsFile(plan.out, self.step)
+        parts = {"module": self.reader.module, "optimizer": self.optimizer}
+        self.updates = Updates(plan.out, plan.device, plan.checkpoint_every, **parts)
 
     def fit(self, groups: Sequence[Group], report: Report) -> None:
         """One pass over the groups."""
-        total = len(groups) // self.plan.batch
+        size = self.plan.batch
+        batches = [list(range(at, at + size)) for at in range(0, len(groups) - size + 1, size)]
         self.reader.train()
-        begun, first = perf_counter(), self.step
-        while self.step < total:
-            chosen = groups[self.step * self.plan.batch :][: self.plan.batch]
-            loss = self._update(chosen, rate_share(self.step + 1, total, self.plan.warmup))
-            self.step += 1
-            self.metrics.add({"step": self.step, "loss": round(loss, 4)})
-            pace = (perf_counter() - begun) / (self.step - first)
-            report(self.step, total, f"loss {loss:.2f}, {pace:.1f} s an update")
-            if self.step == total or self.step % self.plan.checkpoint_every == 0:
-                checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
+        self.updates.follow(
+            batches,
+            lambda batch, share: self._update([groups[n] for n in batch], share),
+            self.plan.warmup,
+            report,
+        )
 
     def weights(self) -> dict[str, Any]:
         """All tensors, by the names of the base."""

@@ -31,7 +31,7 @@ from equipoise.rag.search import RERANKED
 from equipoise_lab.evaluation.results import write_atomically
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.extras import library
-from equipoise_lab.training.loop import Precision, Report, chosen_precision, rate_share
+from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.reader import (
     MODEL,
     OWN,
@@ -44,6 +44,7 @@ from equipoise_lab.training.reader import (
     load,
     rows,
 )
+from equipoise_lab.training.updates import Updates, padded
 
 Taught = tuple[str, str, float]
 """A question, a text, and what the reader says of them."""
@@ -236,10 +237,8 @@ class _Run:
 
     def start(self) -> None:
         """Take up the run where it stands."""
-        self.parts = {"module": self.student, "optimizer": self.optimizer}
-        place = checkpoints.resume(self.plan.out, self.plan.device, **self.parts)
-        self.step: int = place[0] if place else 0
-        self.metrics = checkpoints.MetricsFile(self.plan.out, self.step)
+        parts = {"module": self.student, "optimizer": self.optimizer}
+        self.updates = Updates(self.plan.out, self.plan.device, self.plan.checkpoint_every, **parts)
 
     def fit(self, taught: Sequence[Taught], report: Report) -> None:
         """All epochs, from where the run stands."""
@@ -251,14 +250,12 @@ class _Run:
             for epoch in range(self.plan.epochs)
             for batch in self._shuffled(lengths, self.plan.seed + epoch)
         ]
-        for batch in batches[self.step :]:
-            share = rate_share(self.step + 1, len(batches), self.plan.warmup)
-            loss = self._update([read[n] for n in batch], [taught[n][2] for n in batch], share)
-            self.step += 1
-            self.metrics.add({"step": self.step, "loss": round(loss, 4)})
-            report(self.step, len(batches), f"loss {loss:.2f}")
-            if self.step == len(batches) or self.step % self.plan.checkpoint_every == 0:
-                checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
+        self.updates.follow(
+            batches,
+            lambda batch, share: self._update([read[n] for n in batch], [taught[n][2] for n in batch], share),
+            self.plan.warmup,
+            report,
+        )
 
     def _go_on_from(self, weights: dict[str, Any]) -> None:
         for prefix, module in self._trained().items():
@@ -304,17 +301,12 @@ class _Run:
         torch = self.torch
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * share
-        longest = max(len(pair.ids) for pair in pairs)
-        ids, types, mask = torch.zeros((3, len(pairs), longest), dtype=torch.long)
-        for row, pair in enumerate(pairs):
-            ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
-            types[row, : len(pair.ids)] = torch.tensor(pair.type_ids)
-            mask[row, : len(pair.ids)] = 1
-        ids, types, mask = (rows.to(self.plan.device) for rows in (ids, types, mask))
-        seen = mask.bool()[:, None, None, :].expand(-1, 1, longest, -1)
+        feed = padded(pairs, self.plan.device)
+        mask = feed["attention_mask"]
+        seen = mask.bool()[:, None, None, :].expand(-1, 1, mask.shape[1], -1)
         with self._autocast():
             with torch.no_grad():
-                x = self.teacher.bert(input_ids=ids, token_type_ids=types, attention_mask=mask)[0]
+                x = self.teacher.bert(**feed)[0]
             for layer in self.student["layers"]:
                 x = layer(x, seen)
                 x = x[0] if isinstance(x, tuple) else x
