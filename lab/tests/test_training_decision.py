@@ -17,7 +17,15 @@ from broken_off import broken_off
 from equipoise.core.errors import InputError
 from equipoise_lab.maths.calibration import auc
 from equipoise_lab.training.checkpoints import read_metrics
-from equipoise_lab.training.decision import DecisionPlan, by_words, made_of, train_decision
+from equipoise_lab.training.decision import (
+    DecisionPlan,
+    _likes,
+    _of_cells,
+    _swapped,
+    by_words,
+    made_of,
+    train_decision,
+)
 from test_training_reader import TEXTS, save
 from tiny_qa import word_tokenizer
 
@@ -47,7 +55,7 @@ def adapter(plan):
 
 def test_it_learns_low_rank_changes_of_the_upper_layers(plan, adapter):
     losses = [row["loss"] for row in read_metrics(plan.out / "metrics.jsonl")]
-    assert sum(losses[-10:]) < sum(losses[:10]) / 1.5
+    assert sum(losses[-10:]) < sum(losses[:10]) * 0.8
     learnt = load_file(adapter)
     layers = {name.split(".")[3] for name in learnt if ".layer." in name}
     assert layers == {"1", "2"}
@@ -78,6 +86,37 @@ def test_a_question_is_also_read_without_its_answer():
         ".4" not in example.text for example in made if not example.answered and "Town" in example.text
     )
     assert len(made) >= 12
+
+
+def test_a_word_of_the_answer_is_swapped_for_one_of_its_kind():
+    row = {"set": "s", "question": "Who sold the mill?", "answerable": True}
+    row |= {"windows": [{"text": "Kardon sold the mill.", "gold": True}, {"text": "A gate.", "gold": False}]}
+    likes = {"mill": ["barn", "gate"], "who": ["what"]}
+    made = [example for n in range(60) for example in _swapped(row, likes, Random(n))]
+    assert {example.question for example in made} == {"Who sold the barn?"}  # a gate is there
+    assert not any(example.answered for example in made)
+    assert 5 < len(made) < 40
+    assert not list(_swapped(row | {"windows": row["windows"][1:]}, likes, Random(1)))
+
+
+def test_words_are_like_others_of_their_kind():
+    questions = [f"How {verb} the {pet} {where}?" for verb in ("feed", "wash", "keep", "find")
+                 for pet in ("dog", "kitten", "rabbit") for where in ("outside", "today")]  # fmt: skip
+    likes = _likes(questions)
+    assert {"kitten", "rabbit"} <= set(likes)
+    assert "rabbit" in likes["kitten"]
+    assert not any(word in near for word, near in likes.items())
+    assert "the" not in likes
+
+
+def test_cells_of_rows_are_asked_for():
+    rows = ["Plans\nPlan: Basic; Seats: 1; Price: 9", "Plans\nPlan: Plus; Seats: 5; Price: 19"]
+    row = asked(1, answerable=False) | {"windows": [{"text": text, "gold": False} for text in rows]}
+    made = list(_of_cells(row, Random(4)))
+    assert [example.answered for example in made] == [True, False] * 2
+    assert all(any(name in example.question for name in ("Basic", "Plus")) or "Which Plan" in example.question
+               for example in made)  # fmt: skip
+    assert all(example.text.count("Plan:") == 2 for example in made if example.answered)
 
 
 def test_the_words_say_what_they_say_in_other_sets():

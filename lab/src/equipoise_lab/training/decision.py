@@ -3,10 +3,11 @@
 Low-rank changes to the upper layers of the reader. Near misses that somebody wrote can be told by the question's words
 alone ("how much", "how many"), and that is what a model learns first. So the loss is that of its logit and of a
 logistic model of these words together (a product of experts, Clark et al. 2019, arXiv 1909.03683, section 3.2), and
-most questions are also read with windows that lack their answer.
+most questions are also read with windows that lack their answer, or asked with one word changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -18,19 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.errors import InputError
+from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.highlighters.deciding import BEST
-from equipoise.text.tokens import words
+from equipoise.rag.highlighters.evidence import SAYING_NOTHING
+from equipoise.text.tokens import STOP_WORDS, WORD, words
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.lora import adapt, learnt
 from equipoise_lab.training.reader import QUESTION, WEIGHTS, identity
+from equipoise_lab.training.student import of_a_cell, rows_of
 from equipoise_lab.training.updates import Updates, padded
 
 ADAPTER, ASKED = "adapter.safetensors", "asked.jsonl"
-OTHERS = 0.15
-"""Share of questions also read with the windows of another one."""
+OTHERS, SWAPPED, CELLS = 0.15, 0.6, 3
+"""Shares of questions also read with the windows of another one, and asked with another word in place of one that the
+answer has; questions for cells where windows are rows."""
+LIKE = (0.35, 0.65)
+"""Cosine of a word with the one in its place: of the same kind, and not the same."""
 FOLDS, LEAST, RIDGE = 5, 3, 1.0
 """Of the words' model: parts that its logits are held out from, questions that have a word, and its ridge."""
 LOGITS = 0.3
@@ -90,35 +97,86 @@ def train_decision(plan: DecisionPlan, report: Report = lambda done, total, what
 
 def made_of(asked: Sequence[dict[str, Any]], draw: Random) -> list[Example]:
     """The examples of all questions, with what their words say."""
-    examples, sets = [], []
+    examples, sets, likes = [], [], _likes([row["question"] for row in asked])
     for row in asked:
-        made = list(_examples(row, draw.choice(asked), draw))
+        made = [*_read(row, draw.choice(asked), draw), *_swapped(row, likes, draw), *_of_cells(row, draw)]
         examples += made
         sets += [row["set"]] * len(made)
     said = by_words([e.question for e in examples], [e.answered for e in examples], sets)
     return [Example(e.question, e.text, e.answered, v) for e, v in zip(examples, said.tolist(), strict=True)]
 
 
-def _examples(row: dict[str, Any], other: dict[str, Any], draw: Random) -> Iterator[Example]:
-    windows = row["windows"]
-    gold, rest = ([w for w in windows if w["gold"] is held] for held in (True, False))
+def _read(row: dict[str, Any], other: dict[str, Any], draw: Random) -> Iterator[Example]:
+    """The question with its best windows, with others, and with those of another question."""
+    gold, rest = ([w for w in row["windows"] if w["gold"] is held] for held in (True, False))
     if row["answerable"] and gold:
-        best = windows[:BEST]
-        if not any(w["gold"] for w in best):
-            best = [*best[:-1], gold[0]]
-            draw.shuffle(best)
-        yield _example(row, best, answered=True)
+        yield _example(row["question"], _with(gold[0], row["windows"], draw), answered=True)
     if rest and (gold or not row["answerable"]):
-        yield _example(row, rest[:BEST], answered=False)
+        yield _example(row["question"], rest[:BEST], answered=False)
     if other["set"] != row["set"] and other["windows"] and draw.random() < OTHERS:
-        yield _example(row, other["windows"][:BEST], answered=False)
+        yield _example(row["question"], other["windows"][:BEST], answered=False)
 
 
-def _example(row: dict[str, Any], windows: Sequence[dict[str, Any]], *, answered: bool) -> Example:
+def _with(wanted: dict[str, Any], windows: Sequence[dict[str, Any]], draw: Random) -> list[dict[str, Any]]:
+    """The best windows, `wanted` among them where none of them is gold."""
+    best = list(windows[:BEST])
+    if not any(window["gold"] for window in best):
+        best = [*best[:-1], wanted]
+        draw.shuffle(best)
+    return best
+
+
+def _swapped(row: dict[str, Any], likes: Mapping[str, Sequence[str]], draw: Random) -> Iterator[Example]:
+    """A near miss: the question with a word of the same kind in place of one that its answer has, and nothing else."""
+    gold = [window for window in row["windows"] if window["gold"]]
+    if not gold or draw.random() >= SWAPPED:
+        return
+    there, every = (set(words(" ".join(w["text"] for w in some))) for some in (gold[:1], row["windows"]))
+    told = [
+        match for match in WORD.finditer(row["question"]) if match.group().casefold() in there & likes.keys()
+    ]
+    if told:
+        match = draw.choice(told)
+        other = draw.choice(likes[match.group().casefold()])
+        if other not in every:
+            asked = row["question"][: match.start()] + other + row["question"][match.end() :]
+            yield _example(asked, _with(gold[0], row["windows"], draw), answered=False)
+
+
+def _of_cells(row: dict[str, Any], draw: Random) -> Iterator[Example]:
+    """Questions for cells of windows that are rows, with the row and without it."""
+    told = [window for window in row["windows"] if rows_of(window["text"])]
+    for window in draw.sample(told, min(CELLS, len(told))) if len(told) > 1 else []:
+        asked = of_a_cell(draw.choice(rows_of(window["text"])), draw)
+        others = [other for other in told if other is not window][:BEST]
+        yield _example(asked, [window, *others[: BEST - 1]], answered=True)
+        yield _example(asked, others, answered=False)
+
+
+def _likes(questions: Sequence[str]) -> dict[str, list[str]]:
+    """For each word of several questions others of its kind, by the package's encoder."""
+    counts = Counter(word for question in questions for word in set(words(question)))
+    known = [
+        word
+        for word, n in counts.items()
+        if n >= LEAST and len(word) > LEAST and word not in STOP_WORDS | SAYING_NOTHING
+    ]
+    if not known:
+        return {}
+    vectors = EmbeddedEncoder().encode(known)
+    made: dict[str, list[str]] = {}
+    for word, near in zip(known, vectors @ vectors.T, strict=True):
+        order = [n for n in np.argsort(-near)[:60].tolist() if LIKE[0] < near[n] < LIKE[1]]
+        if order:
+            made[word] = [known[n] for n in order[:10]]
+    return made
+
+
+def _example(question: str, windows: Sequence[dict[str, Any]], *, answered: bool) -> Example:
     lines: list[str] = []
     for window in windows:
         lines += [line for line in window["text"].split("\n") if line not in lines]
-    return Example(row["question"], "\n".join(lines), answered)
+    return Example(question, "\n".join(lines), answered)
 
 
 def by_words(questions: Sequence[str], answered: Sequence[bool], sets: Sequence[str]) -> NDArray[np.float64]:

@@ -158,12 +158,17 @@ def _as_asked(question: str, before: str, text: str, draw: Random) -> Query:
         return Query(" ".join(words[n] for n in chosen))
     if SHORT <= way < SHORT + MISTYPED and words:
         return Query(question.replace(word := draw.choice(words), _mistyped(word, draw)))
-    if 0 <= way - SHORT - MISTYPED < OF_A_ROW and (cells := _rows_of(text)):
-        (header, name), *others = draw.choice(cells)
-        wanted, value = draw.choice(others)
-        asked = ("What is the {wanted} of {name}?", "{name} {wanted}", "Which {header} has {wanted} {value}?")
-        return Query(draw.choice(asked).format(header=header, name=name, wanted=wanted.lower(), value=value))
+    if 0 <= way - SHORT - MISTYPED < OF_A_ROW and (cells := rows_of(text)):
+        return Query(of_a_cell(draw.choice(cells), draw))
     return Query(f"{before} {question}", question) if way > 1 - FOLLOWING else Query(question)
+
+
+def of_a_cell(row: list[list[str]], draw: Random) -> str:
+    """A question for a cell of a row, by the row's first one."""
+    (header, name), *others = row
+    wanted, value = draw.choice(others)
+    asked = ("What is the {wanted} of {name}?", "{name} {wanted}", "Which {header} has {wanted} {value}?")
+    return draw.choice(asked).format(header=header, name=name, wanted=wanted.lower(), value=value)
 
 
 def _mistyped(word: str, draw: Random) -> str:
@@ -175,7 +180,7 @@ def _mistyped(word: str, draw: Random) -> str:
     )
 
 
-def _rows_of(text: str) -> list[list[list[str]]]:
+def rows_of(text: str) -> list[list[list[str]]]:
     """The lines that are rows, as headers and values."""
     lines = ([cell.split(": ", 1) for cell in line.split("; ")] for line in text.split("\n"))
     return [row for row in lines if len(row) > 1 and all(len(cell) == 2 for cell in row)]

@@ -13,7 +13,7 @@ from equipoise.corpus.loaders.plain import load_text
 
 _IS_PAGE = re.compile(r"^[.'](?:TH|Dt|SH|Sh|so)\b", re.MULTILINE)
 _ESCAPE = re.compile(
-    r"\\(?:f(?:\[[^\]]*+\]|\(..|.)|s[-+]?\d++|m\[[^\]]*+\]|\*(?:\(..|\[[^\]]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^\]]*+)\]"
+    r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|\*(?:\(..|\[[^]\\]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
     r"|[hvw]'[^']*+'|(?P<other>.)|\Z)"
 )
 _SIGNS = {
