@@ -24,14 +24,12 @@ NEAR, SEED = 0.4, 61
 KEY = ("folder", "id")
 
 
-def ask(
-    folder: Path, kept: Path, questions: int, report: Report, *, held_out: bool = False
-) -> list[dict[str, Any]]:
-    """A row for each of so many questions of a folder that training may see, or of those `held_out`: `set`, `question`,
-    `answerable`, and `windows`, the best first, each with `text` and whether it is `gold`. They are written to the
-    file `kept` one by one, and what is there is not asked again."""
+def ask(folder: Path, kept: Path, questions: int, report: Report) -> list[dict[str, Any]]:
+    """A row for each of so many questions of a folder that training may see: `set`, `question`, `answerable`, and
+    `windows`, the best first, each with `text` and whether it is `gold`. They are written to the file `kept` one by
+    one, and what is there is not asked again."""
     passages = {row["passage"]: row for row in rows(folder / PASSAGES)}
-    asked = _drawn([row for row in rows(folder / QUESTIONS) if is_held_out(row) == held_out])[:questions]
+    asked = _drawn([row for row in rows(folder / QUESTIONS) if not is_held_out(row)])[:questions]
     with Lines(kept, KEY) as lines:
         for n, row in enumerate(asked):
             key = {"folder": folder.name, "id": row["id"]}
