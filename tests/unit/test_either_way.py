@@ -32,7 +32,7 @@ def pipeline(tmp_path_factory):
 @pytest.mark.parametrize(
     ("before", "question", "found", "follows"),
     [
-        (WAL, "and how many databases can be attached?", "attached", False),
+        (WAL, "and how many tables can be joined?", "join", False),
         (
             "How many databases can be attached?",
             "And can I use WAL over a network filesystem?",
@@ -50,8 +50,8 @@ def test_what_the_documents_answer_is_the_way_it_is_read(pipeline, before, quest
 
 
 def test_the_way_that_was_left_has_its_costs_in_the_trace(pipeline):
-    alone = sync.run(pipeline.ask("How many databases can be attached?"))
-    both = sync.run(pipeline.ask("and how many databases can be attached?", before=[WAL]))
+    alone = sync.run(pipeline.ask("How many tables can be joined?"))
+    both = sync.run(pipeline.ask("and how many tables can be joined?", before=[WAL]))
     assert both.trace.timings.keys() == alone.trace.timings.keys()
     assert both.highlights == alone.highlights
 

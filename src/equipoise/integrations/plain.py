@@ -28,7 +28,8 @@ from equipoise.text.tokens import script_of, words
 class TextSpan:
     """Characters `start` to before `end` of text number `row`: sentences that answer, with what is needed to understand
     them; `text` is what stands there. `chosen` are (start, end) of these sentences alone, in the text of that row.
-    `probability` (0 to 1) is that of an answer if there were no other span; None where words alone decided."""
+    `probability` (0 to 1) is that of an answer if there were no other span, at most that of all; None where words alone
+    decided."""
 
     row: int
     start: int
@@ -91,16 +92,18 @@ def highlight(
         ).probability
         for window in picked.windows
     }
-    return Highlighted(_quoted(alone, given), picked.probability, spelling)
+    return Highlighted(_quoted(alone, given, picked.probability or 0.0), picked.probability, spelling)
 
 
-def _quoted(picked: Mapping[Span, float | None], given: ChunkDocuments) -> tuple[TextSpan, ...]:
-    """What is picked, with its probabilities, as whole quotes in the order of the texts."""
+def _quoted(
+    picked: Mapping[Span, float | None], given: ChunkDocuments, most: float = 1.0
+) -> tuple[TextSpan, ...]:
+    """What is picked, with its probabilities, each `most` at most, as whole quotes in the order of the texts."""
     quotes, _ = read_highlights(picked, given.passages, given.documents, SpanPolicy())
     spans = []
     for quote in quotes.items:
         told = [
-            probability
+            min(probability, most)
             for span, probability in picked.items()
             if probability is not None and any(overlap(span, one) for one in quote.chosen)
         ]
