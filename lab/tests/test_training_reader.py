@@ -177,7 +177,7 @@ def test_what_cannot_be_used_is_said(plan, tmp_path, change, said):
         train_reader(replace(plan, out=tmp_path / "out", **wrong))
 
 
-def test_lengths_of_questions_and_texts_are_bounded(plan):
-    run = reader._Run(replace(plan, max_tokens=20))
+def test_lengths_of_questions_and_texts_are_bounded(plan, tmp_path):
+    run = reader._Run(replace(plan, out=tmp_path, max_tokens=20))
     feed = run._feed([("Who built the mill ? " * 50, "A map shows it . " * 50)])
     assert feed["ids"].shape[1] <= 20 + reader.QUESTION
