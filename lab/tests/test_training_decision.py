@@ -9,8 +9,6 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'equipoise[hf]'")
 
-import torch
-import transformers
 from safetensors.torch import load_file
 
 from broken_off import broken_off
@@ -26,21 +24,13 @@ from equipoise_lab.training.decision import (
     made_of,
     train_decision,
 )
-from test_training_reader import TEXTS, save
-from tiny_qa import word_tokenizer
+from test_training_reader import cross_encoder, save
 
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
     made = tmp_path_factory.mktemp("decision")
-    torch.manual_seed(2)
-    tokenizer = word_tokenizer(transformers, TEXTS)
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "initializer_range": 0.15}
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer), max_position_embeddings=64, num_labels=1, num_hidden_layers=3, **sizes
-    )
-    transformers.BertForSequenceClassification(config).save_pretrained(made / "base")
-    tokenizer.save_pretrained(made / "base")
+    cross_encoder(made / "base", layers=3, seed=2, initializer_range=0.15)
     data = (save(made / "first", [f"town{n}" for n in range(5)]),)
     return DecisionPlan(
         data=data, base=made / "base", out=made / "out", layers=2, epochs=20, batch=8, learning_rate=1e-2,

@@ -67,18 +67,28 @@ def save(folder, names):
     return folder
 
 
+def cross_encoder(folder, *, layers, seed, **more):
+    """A tiny one of so many layers, with its tokenizer."""
+    torch.manual_seed(seed)
+    tokenizer = word_tokenizer(transformers, TEXTS)
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+    }
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=64, num_labels=1, **sizes, **more
+    )
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
     """A tiny published cross-encoder, and two folders of questions."""
     made = tmp_path_factory.mktemp("reader")
-    torch.manual_seed(0)
-    tokenizer = word_tokenizer(transformers, TEXTS)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer), max_position_embeddings=64, num_labels=1, **sizes
-    )
-    transformers.BertForSequenceClassification(config).save_pretrained(made / "base")
-    tokenizer.save_pretrained(made / "base")
+    cross_encoder(made / "base", layers=2, seed=0)
     data = (save(made / "first", [f"town{n}" for n in range(10)]), save(made / "second", ["village", "port"]))
     return ReaderPlan(
         data=data, base=made / "base", out=made / "out", epochs=8, learning_rate=3e-3, max_tokens=60, freeze=0,

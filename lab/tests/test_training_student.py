@@ -18,8 +18,7 @@ from equipoise.core.errors import InputError
 from equipoise.models.crossencoder import READER
 from equipoise_lab.training.checkpoints import read_metrics
 from equipoise_lab.training.student import StudentPlan, _as_asked, distil, said
-from test_training_reader import TEXTS, save
-from tiny_qa import word_tokenizer
+from test_training_reader import cross_encoder, save
 
 LAYERS = 4
 
@@ -27,14 +26,7 @@ LAYERS = 4
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
     made = tmp_path_factory.mktemp("student")
-    torch.manual_seed(1)
-    tokenizer = word_tokenizer(transformers, TEXTS)
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "initializer_range": 0.15}
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer), max_position_embeddings=64, num_labels=1, num_hidden_layers=LAYERS, **sizes
-    )
-    transformers.BertForSequenceClassification(config).save_pretrained(made / "teacher")
-    tokenizer.save_pretrained(made / "teacher")
+    cross_encoder(made / "teacher", layers=LAYERS, seed=1, initializer_range=0.15)
     data = (save(made / "first", [f"town{n}" for n in range(5)]), save(made / "second", ["village", "port"]))
     return StudentPlan(
         data=data, teacher=made / "teacher", out=made / "out", kept=1, copied=(2, 3), epochs=30, batch_tokens=500,

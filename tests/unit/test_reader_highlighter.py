@@ -45,6 +45,10 @@ def candidates(*texts):
     )
 
 
+def values_of(query, reading):
+    return dict(zip(FEATURES, features(query, reading, 0.0).tolist(), strict=True))
+
+
 class Found:
     """A retriever that has found already."""
 
@@ -275,28 +279,18 @@ def test_terms_that_are_not_there(question, share):
     ],
 )
 def test_numbers_that_are_not_there(reranker, question, text, absent):
-    values = dict(
-        zip(
-            FEATURES,
-            features(Query(question), read(Query(question), passages(text), reranker), 0.0),
-            strict=True,
-        )
-    )
+    values = values_of(Query(question), read(Query(question), passages(text), reranker))
     assert values["missing_numbers"] == absent
 
 
 def test_a_month_may_be_written_as_a_number(reranker):
     question = "What did the mill of Tasel earn in July?"
     reading = read(Query(question), passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
-    assert features(Query(question), reading, 0.0)[FEATURES.index("missing_names")] == 0.0
+    assert values_of(Query(question), reading)["missing_names"] == 0.0
 
 
 def test_features_have_their_names_order(reranker):
-    values = dict(
-        zip(
-            FEATURES, features(Query(QUESTION), read(Query(QUESTION), passages(), reranker), 0.0), strict=True
-        )
-    )
+    values = values_of(Query(QUESTION), read(Query(QUESTION), passages(), reranker))
     assert values["missing_names"] == values["missing_numbers"] == 0.0
     assert values["window"] * 10 == pytest.approx(
         read(Query(QUESTION), passages(), reranker).windows[0].score
@@ -361,16 +355,14 @@ def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
 
 def test_words_that_no_document_has_are_features(reranker):
     query = Query(QUESTION, out_of_corpus=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
-    values = dict(
-        zip(FEATURES, features(query, read(Query(QUESTION), passages(), reranker), 0.0), strict=True)
-    )
+    values = values_of(query, read(Query(QUESTION), passages(), reranker))
     assert values["out_of_corpus_unknown"] == 1.0
     assert values["out_of_corpus_names"] == 0.0
 
 
 def features_of(question, text, **more):
     reading = read(Query(question), passages(text), Kept())
-    return dict(zip(FEATURES, features(Query(question, **more), reading, 0.0).tolist(), strict=True))
+    return values_of(Query(question, **more), reading)
 
 
 def test_words_that_ask_and_amounts_are_not_missed():

@@ -13,7 +13,7 @@ from equipoise.text.tokens import words
 from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.training.loop import Report
 from equipoise_lab.training.reader import PASSAGES, QUESTIONS, is_held_out, rows
-from equipoise_lab.training.student import passages_of
+from equipoise_lab.training.student import found_for
 
 READ, WINDOWS = 4, 8
 """Passages that are read for a question; windows that are kept."""
@@ -53,8 +53,7 @@ def _drawn(asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _read(row: dict[str, Any], passages: dict[str, Any]) -> dict[str, Any]:
-    names = [name for name in dict.fromkeys([row["passage"], *row["near"]]) if name in passages]
-    found = [passage for name in names[:READ] for passage in passages_of(passages[name])][: 2 * READ]
+    found = found_for(row, passages, READ)[: 2 * READ]
     windows = read_for(Query(row["question"]), found, READER).windows[:WINDOWS]
     own = passages[row["passage"]]
     gold = [words(own["text"][own["units"][n][0] : own["units"][n][1]]) for n in row["gold"]]

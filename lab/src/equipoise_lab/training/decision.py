@@ -155,12 +155,11 @@ def _of_cells(row: dict[str, Any], draw: Random) -> Iterator[Example]:
 
 def _likes(questions: Sequence[str]) -> dict[str, list[str]]:
     """For each word of several questions others of its kind, by the package's encoder."""
-    counts = Counter(word for question in questions for word in set(words(question)))
-    known = [
-        word
-        for word, n in counts.items()
-        if n >= LEAST and len(word) > LEAST and word not in STOP_WORDS | SAYING_NOTHING
-    ]
+    counts, silent = (
+        Counter(w for q in questions for w in dict.fromkeys(words(q))),
+        STOP_WORDS | SAYING_NOTHING,
+    )
+    known = [word for word, n in counts.items() if n >= LEAST and len(word) > LEAST and word not in silent]
     if not known:
         return {}
     vectors = EmbeddedEncoder().encode(known)
@@ -183,10 +182,7 @@ def by_words(questions: Sequence[str], answered: Sequence[bool], sets: Sequence[
     """(n,) logits of `answered` by a logistic model of words and pairs of words of the question, each fitted on the
     other parts of the sets."""
     told = [_terms(question) for question in questions]
-    counts: dict[str, int] = {}
-    for terms in told:
-        for term in terms:
-            counts[term] = counts.get(term, 0) + 1
+    counts = Counter(term for terms in told for term in terms)
     columns = {term: n for n, term in enumerate(t for t, count in counts.items() if count >= LEAST)}
     places = [(row, columns[t]) for row, terms in enumerate(told) for t in terms if t in columns]
     rows, cols = zip(*places, strict=True) if places else ((), ())
@@ -202,9 +198,10 @@ def by_words(questions: Sequence[str], answered: Sequence[bool], sets: Sequence[
     return logits
 
 
-def _terms(question: str) -> set[str]:
+def _terms(question: str) -> list[str]:
+    """Each once, in an order that is the same in every process: a run that goes on must learn the same."""
     said = words(question)
-    return {*said, *(" ".join(pair) for pair in pairwise(said))}
+    return list(dict.fromkeys([*said, *(" ".join(pair) for pair in pairwise(said))]))
 
 
 def _logistic(x: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401

@@ -138,8 +138,7 @@ def said(
     draw.shuffle(asked)
     asked.sort(key=lambda row: not row["set"].startswith(OWN))
     for n, row in enumerate(asked[:questions]):
-        names = [name for name in dict.fromkeys([row["passage"], *row["near"]]) if name in passages]
-        found = [passage for name in names[:RERANKED] for passage in passages_of(passages[name])][:RERANKED]
+        found = found_for(row, passages, RERANKED)[:RERANKED]
         text = passages[row["passage"]]["text"]
         question = _as_asked(row["question"], draw.choice(asked)["question"], text, draw)
         listener = _Listener()
@@ -186,7 +185,13 @@ def rows_of(text: str) -> list[list[list[str]]]:
     return [row for row in lines if len(row) > 1 and all(len(cell) == 2 for cell in row)]
 
 
-def passages_of(row: dict[str, Any]) -> list[Passage]:
+def found_for(row: dict[str, Any], passages: dict[str, Any], most: int) -> list[Passage]:
+    """The passages of a question's own one and of those beside it, of `most` of a data set's at most."""
+    names = [name for name in dict.fromkeys([row["passage"], *row["near"]]) if name in passages]
+    return [passage for name in names[:most] for passage in _passages_of(passages[name])]
+
+
+def _passages_of(row: dict[str, Any]) -> list[Passage]:
     """A passage of a data set as the product's, cut from a page with its title and headings."""
     parts = row["text"].split("\n" if row["passage"].startswith(OWN) else "\n\n")
     above = [name for name in row["headings"] if name not in parts]

@@ -145,6 +145,7 @@ class Service:
         (vector,) = components.encoder.encode(["Is anybody there?"])
         if components.reranker is not None:
             components.reranker.scores("Is anybody there?", ["Somebody is there."])
+        if components.resolved.reads == "reader":
             DECISION.load()
         for trust in build.READ:
             self.store.partition(trust).nearest(vector, 1)
