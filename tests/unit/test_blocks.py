@@ -145,6 +145,32 @@ def test_notes_are_read_with_what_refers_to_them():
     assert [block.intro for block in blocks(text)] == [-1, -1, -1, 1, -1, 2]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "2025-03-04 13:07:44 ERROR job 7 failed: the disk is full",
+            "2025-03-04T13:08:01Z INFO job 8 finished",
+        ),
+        (
+            "Mar  4 13:07:44 mill sshd[12]: connection refused",
+            "Mar 14 03:07:45 mill sshd[12]: connection closed",
+        ),
+        ("[2025-03-04 13:07] WARN the clock is late", "[2025-03-04 13:09] INFO the clock is right"),
+        ("[9:12] <ada> Who has the key of the boat house?", "[9:13:02] <bo> It hangs at the gate."),
+    ],
+)
+def test_entries_of_a_log_or_a_chat_stand_for_themselves(first, second):
+    text = f"{first}\n  File mill.py, in turn\n{second}\n{second}"
+    assert [text[b.start : b.end] for b in blocks(text)] == [
+        f"{first}\n  File mill.py, in turn",
+        second,
+        second,
+    ]
+    running = f"{SAY} It left at\n13:07 and, on\n2025-03-04, came back in May\n14 days later."
+    assert kinds(running) == "p"
+
+
 def test_the_text_of_a_picture_and_its_caption_are_read():
     text = f"{SAY}\n\n![The gate is in Wall Street](a.png)\n\n![Logo](b.png)\n\n.. figure:: a.png\n\n   The old gate.\n"
     assert kinds(text) == "ppaap"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from equipoise.core.types import Document, Trust
+from equipoise.core.types import Document, Passage, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
 from equipoise.rag.highlighters.evidence import calibration
@@ -243,6 +243,19 @@ def test_a_document_that_the_question_names_is_read_before_others():
     passages = [zipped[0].passage, tar[0].passage]
     assert elsewhere("Can tar split an archive over several disks?", passages) == {passages[0]}
     assert elsewhere("Can an archive lie on several disks?", passages) == frozenset()
+
+
+def test_a_passage_about_other_numbers_is_not_read():
+    texts = (
+        "Job 7 failed. Job 8 finished.",
+        "Job 71 failed.",
+        "A job that fails is done again.",
+        "See job 7 to 72.",
+        "Whoever waits is told. So it was with job 7.",
+    )
+    passages = [Passage(n, "d", 0, len(text), text) for n, text in enumerate(texts)]
+    assert elsewhere("Why did job 71 fail?", passages) == {passages[0]}
+    assert elsewhere("Why does a job fail?", passages) == frozenset()
 
 
 CLAIMS = (

@@ -172,7 +172,8 @@ class _Lines:
         """Prose or a list item: goes on from the line before, or begins."""
         item = lines.opens_item(line.raw, before=self._before, in_list=self._in_list)
         in_list = self._in_list or item
-        if item or lines.opens_note(line.bare) or not self._open or line.quoted is not self._quoted:
+        opens = item or lines.opens_note(line.bare) or lines.opens_entry(line.bare)
+        if opens or not self._open or line.quoted is not self._quoted:
             self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, line)
         else:
             self.stretches[-1].add(line.end, line.bare)

@@ -20,6 +20,9 @@ _BULLET = re.compile(r"\s*+(?:[-*+•‣▪◦●]|\(?+\d{1,3}+\)|\(?+[a-z]\))\s
 _NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
 _ROUND = re.compile(r"\s*+o\s++\S")
 _NOTE = re.compile(r"\[\^[^\[\]\s]++\]:\s|\[fn:\w++\]\s")
+_ENTRY = re.compile(
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2}\ {1,2}\d{1,2}\ \d\d:\d\d:\d\d\ |\[\d{1,2}:\d\d(?::\d\d)?\]\ "
+)
 _QUOTE = re.compile(r"(?:\s{0,3}+>(?!>>))++[ \t]?+")
 _CLOSERS = "'\"”’)]*_"
 _DOTS = 4
@@ -129,6 +132,17 @@ def opens_item(line: str, *, before: str, in_list: bool) -> bool:
         return True
     number = _NUMBER.match(line)
     return number is not None and (in_list or not before or number.group(1) == "1")
+
+
+def opens_entry(bare: str) -> bool:
+    """Whether an entry of a log or a chat begins with its time.
+
+    >>> opens_entry("2025-03-04 13:07:44 ERROR job 4061 failed"), opens_entry("[09:12] <ada> Who has the key?")
+    (True, True)
+    >>> opens_entry("13:07 is when the bus leaves."), opens_entry("2025-03-04 is a Tuesday.")
+    (False, False)
+    """
+    return _ENTRY.match(bare) is not None
 
 
 def opens_note(bare: str) -> bool:

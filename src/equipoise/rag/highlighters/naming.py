@@ -42,6 +42,9 @@ _VERDICTS = dict.fromkeys(("yes", "x", "true", "ja", "oui", "sí"), True) | dict
 """What stands in columns that say whether."""
 _NOT = frozenset("not no without don't doesn't isn't aren't can't cannot neither nor".split())  # noqa: SIM905
 
+_END = re.compile(r"(?<=[.!?])\s|\n")
+"""Where a first sentence ends."""
+
 CLEAR = 1.0
 """By so much the score (log-odds) of a row tells it from others; chosen on 30 questions of our own (LOG.md)."""
 
@@ -75,10 +78,21 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
-    """The passages of documents and sections that are set apart from one that the question names: of the manual of
-    zip where it asks about tar."""
+    """The passages of documents and sections that are set apart from one that the question names, of the manual of
+    zip where it asks about tar; and those about other numbers or codes from their first sentence on, about jobs 4052
+    to 4059 where it asks why job 4061 failed."""
     apart = _apart(question, [(passage, above(passage)) for passage in passages])
-    return frozenset(one for one in passages if not _has_all(one.text, apart[hand(one), above(one)]))
+    whole = {passage: "\n".join((*above(passage), passage.text)) for passage in passages}
+    labels = _labels(question, "\n".join(whole.values()))
+
+    def is_of_others(passage: Passage) -> bool:
+        begins = "\n".join((*above(passage), _END.split(passage.text, 1)[0]))
+        named = ((kind(whole[passage]), asked) for kind, asked in labels.items() if kind(begins))
+        return any(not any(_holds(mention, asked) for mention in own) for own, asked in named)
+
+    return frozenset(
+        one for one in whole if is_of_others(one) or not _has_all(one.text, apart[hand(one), above(one)])
+    )
 
 
 def hand(passage: Passage) -> str:
