@@ -9,10 +9,12 @@ import codecs
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from charset_normalizer import from_bytes
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatches
 
 _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -88,7 +90,7 @@ def read(data: bytes) -> Guess | None:
     if (text := _decoded(data, "utf-8")) is not None and b"\0" not in data:
         return Guess(text, "utf-8", told=True)
     if _CONTROLS.search(data[:_SAMPLE]):
-        matches = list(from_bytes(data[: _SAMPLE // 4 * 4], cp_isolation=list(_WIDE)))
+        matches = _matches(data[: _SAMPLE // 4 * 4], _WIDE)
         names = [match.encoding for match in matches if len(data) >= _LEAST and _is_text(str(match))]
     elif _is_damaged(text := data.decode("utf-8", "replace")):
         return Guess(text, "utf-8", told=False)
@@ -96,6 +98,12 @@ def read(data: bytes) -> Guess | None:
         names = _likely(data[: data.rfind(b"\n", 0, _SAMPLE) + 1] if len(data) > _SAMPLE else data)
     texts = ((name, _decoded(data, name)) for name in names)
     return next((Guess(text, name, told=False) for name, text in texts if text is not None), None)
+
+
+def _matches(data: bytes, encodings: Iterable[str]) -> "CharsetMatches":
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - for the first text that is not UTF-8
+
+    return from_bytes(data, cp_isolation=list(encodings))
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
@@ -123,7 +131,7 @@ def _likely(data: bytes) -> list[str]:
     if sum(runs) <= _ISOLATED * len(runs):
         texts = {name: text for name in _LANGUAGES if (text := _decoded(data, name)) is not None}
         return sorted(texts, key=lambda name: -_fits(texts[name], _LANGUAGES[name]))
-    matches = [match for match in from_bytes(data, cp_isolation=list(_SCRIPTS)) if match.encoding in _SCRIPTS]
+    matches = [match for match in _matches(data, _SCRIPTS) if match.encoding in _SCRIPTS]
     fitting = [match for match in matches if _is_in(str(match), _SCRIPTS[match.encoding].split())]
     order = list(_SCRIPTS)
     best = sorted(fitting, key=lambda match: (match.chaos, -match.coherence, order.index(match.encoding)))
