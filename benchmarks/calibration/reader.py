@@ -43,12 +43,11 @@ from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.rag.search import RERANKED, reranked
 from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.qa import datasets, runner
 from equipoise_lab.bench.tables import grid, interval, number
 from equipoise_lab.evaluation.results import Lines, check_config, fingerprint, grouped
 from equipoise_lab.maths.calibration import auc
-from equipoise_lab.maths.statistics import wilson
+from equipoise_lab.maths.rates import wilson
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -290,9 +289,7 @@ def report(rows: Sequence[Row]) -> str:
         yes, no = ([each for each in some if rows[each[0]]["answerable"] is known] for known in (True, False))
         right = sum(any(shown[place] and _hit(rows[place]) for place in each) for each in yes)
         lost, refused = (sum(not shown[each].any() for each in those) for those in (yes, no))
-        rates = (
-            interval(Estimate.of(wilson(k, len(of)))) for k, of in ((right, yes), (lost, yes), (refused, no))
-        )
+        rates = (interval(wilson(k, len(of))) for k, of in ((right, yes), (lost, yes), (refused, no)))
         area = auc([chance[each].max() for each in some], [rows[each[0]]["answerable"] for each in some])
         lines.append((name, str(len(some)), str(len(yes)), *rates, "–" if area is None else number(area)))
     return grid(head, lines) + "\n"

@@ -26,10 +26,11 @@ from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.highlighters.evidence import calibration
 from equipoise.text.tokens import content_words, words
 from equipoise_lab.bench import scripts
-from equipoise_lab.bench.estimates import Estimate, Estimator
+from equipoise_lab.bench.estimates import Estimator
 from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, interval
 from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.rates import Estimate
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

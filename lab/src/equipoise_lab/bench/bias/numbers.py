@@ -28,10 +28,10 @@ from equipoise_lab.bench.bias.records import (
     PassageRecord,
     UnderCondition,
 )
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.maths import measures
 from equipoise_lab.maths.measures import spearman
+from equipoise_lab.maths.rates import Estimate
 
 SIDE = {Kind.ADV_POS.value: 1.0, Kind.ADV_NEG.value: -1.0}
 PROPERTIES = {
