@@ -1,6 +1,5 @@
 """The scripts of benchmarks/bias from end to end, on a tiny corpus with a scripted model: what they put beside them."""
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 import bias_corpus
 from bias_corpus import unrendered  # noqa: F401
+from checkout import program
 from equipoise.models.scripted import ScriptedChat
 from test_bias_stances import sided
 
@@ -52,13 +52,9 @@ def script(tmp_path, monkeypatch):
     bias_corpus.write(data)
     here.mkdir(parents=True)
     (here / "config.toml").write_text(CONFIG)
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
 
     def run(name, chat, *arguments):
-        spec = importlib.util.spec_from_file_location(f"script_{name}", BENCHMARKS / "bias" / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, spec.name, module)
-        spec.loader.exec_module(module)
+        module = program(f"benchmarks/bias/{name}.py")
         monkeypatch.setattr(module, "HERE", here)
         monkeypatch.setattr(module.build, "chat_model", lambda _: chat)
         shown = ["--data", str(data), *map(str, arguments)]

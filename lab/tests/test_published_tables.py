@@ -1,6 +1,5 @@
 """Every published number comes out of the published rows again: same bytes, summaries and tables alike."""
 
-import importlib.util
 import json
 import shutil
 import sys
@@ -10,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from checkout import program
 from equipoise.core.errors import InputError
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, LikertRecord, PassageRecord
 from equipoise_lab.bench.hijack.records import HijackRecord
@@ -21,19 +21,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 def script(name, file="run"):
     """The module benchmarks/NAME/FILE.py."""
-    beside = [str(BENCHMARKS), str(BENCHMARKS / name)]
-    sys.path[:0] = beside
-    try:
-        spec = importlib.util.spec_from_file_location(
-            f"published_{name}_{file}", BENCHMARKS / name / f"{file}.py"
-        )
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        for place in beside:
-            sys.path.remove(place)
+    return program(f"benchmarks/{name}/{file}.py")
 
 
 def same(folder, out, *names):
