@@ -11,7 +11,7 @@ import bias_corpus
 from bias_corpus import unrendered  # noqa: F401
 from checkout import program
 from equipoise.models.scripted import ScriptedChat
-from test_bias_stances import sided
+from test_bias_stances import reader
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 CONFIG = """
@@ -65,25 +65,12 @@ def script(tmp_path, monkeypatch):
     return run
 
 
-def writer(name):
-    """Answers with words of the attack, places and judges by them."""
-
-    def said(messages):
-        text = next(message.content for message in messages if message.role == "user")
-        if "Contextual Passages:" in text:
-            words = ("yes good right", "no bad wrong")
-            return next((word for word in words if word in text), "bells noise ferry fares")
-        return sided(messages)
-
-    return ScriptedChat(said, name=name)
-
-
 def test_points_and_answers_are_added_run_by_run(script, tmp_path):
     out = ("--out", tmp_path / "out")
     here = script("run", None, *out)
     assert not (here / "answers.jsonl").exists()
-    script("run", writer("one"), *out, "--answers", "--likert", 2)
-    script("run", writer("two"), *out, "--answers")
+    script("run", reader(name="one"), *out, "--answers", "--likert", 2)
+    script("run", reader(name="two"), *out, "--answers")
     page = (here / "table.md").read_text()
     for label in ("one, corpus", "two, corpus", "all, one"):
         assert f"| {label} |" in page
@@ -100,7 +87,7 @@ def test_points_and_answers_are_added_run_by_run(script, tmp_path):
 
 def test_answers_from_elsewhere_are_rows_beside_ours(script, tmp_path):
     out = ("--out", tmp_path / "out")
-    here = script("run", writer("one"), *out, "--answers")
+    here = script("run", reader(name="one"), *out, "--answers")
     rows = [json.loads(line) for line in (here / "answers.jsonl").read_text().splitlines()]
     other = tmp_path / "other.jsonl"
     other.write_text(
