@@ -24,7 +24,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
@@ -46,8 +45,9 @@ from equipoise_lab.bench import scripts
 from equipoise_lab.bench.qa import datasets, runner
 from equipoise_lab.bench.tables import grid, interval, number
 from equipoise_lab.evaluation.results import Lines, check_config, fingerprint, grouped
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
 from equipoise_lab.maths.rates import wilson
+from equipoise_lab.maths.statistics import logistic
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -210,16 +210,8 @@ def _overlapping(item: datasets.QaItem) -> IsGold:
 
 def fit(rows: Sequence[Row]) -> tuple[np.ndarray, float]:
     """Weights and bias of a logistic regression with a ridge."""
-    x, y = _matrix(rows), np.array([float(row["answerable"]) for row in rows])
-    weight = _weights(rows) / _weights(rows).sum()
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        z = x @ theta[1:] + theta[0]
-        error = weight * (1 / (1 + np.exp(-z)) - y)
-        value = float(weight @ (np.logaddexp(0, z) - y * z) + RIDGE * theta[1:] @ theta[1:])
-        return value, np.concatenate([[error.sum()], x.T @ error + 2 * RIDGE * theta[1:]])
-
-    best = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    y = np.array([float(row["answerable"]) for row in rows])
+    best = logistic(_matrix(rows), y, weight=_weights(rows) / _weights(rows).sum(), ridge=RIDGE)
     return best[1:], float(best[0])
 
 

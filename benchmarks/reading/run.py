@@ -29,7 +29,7 @@ from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimator
 from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, interval
 from equipoise_lab.evaluation.results import Lines
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
 from equipoise_lab.maths.rates import Estimate
 
 HERE = Path(__file__).resolve().parent

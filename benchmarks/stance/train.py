@@ -29,7 +29,7 @@ from transformers import BertForSequenceClassification
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import windows
 from equipoise_lab.bench import scripts
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
 from equipoise_lab.training.lora import adapt, learnt
 
 ROOT = Path(__file__).resolve().parents[2]

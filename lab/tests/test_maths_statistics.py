@@ -81,3 +81,12 @@ def test_percentile_intervals_by_hand():
     assert none is None
     (alone,) = sx.percentile_intervals([3.0], [[np.nan]], n=2)
     assert (alone.low, alone.high) == (3.0, 3.0)
+
+
+def test_a_logistic_regression_by_hand():
+    y = np.array([1.0, 1.0, 1.0, 0.0])
+    assert sx.logistic(np.zeros((4, 1)), y, weight=1.0, ridge=1.0) == pytest.approx([np.log(3), 0], abs=1e-4)
+    assert sx.logistic(np.zeros((4, 1)), y, weight=[1, 1, 1, 3], ridge=1.0) == pytest.approx([0, 0], abs=1e-4)
+    x = np.array([[1.0], [1.0], [0.0], [0.0]])
+    free, held = (sx.logistic(x, y, weight=1.0, ridge=ridge)[1] for ridge in (0.01, 10.0))
+    assert free > 10 * held > 0

@@ -23,6 +23,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.highlighters.deciding import BEST
 from equipoise.rag.highlighters.evidence import SAYING_NOTHING
 from equipoise.text.tokens import STOP_WORDS, WORD, words
+from equipoise_lab.maths.statistics import logistic
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
@@ -193,7 +194,7 @@ def by_words(questions: Sequence[str], answered: Sequence[bool], sets: Sequence[
     part = np.array([int(sha256(name.encode()).hexdigest(), 16) % FOLDS for name in sets])
     logits = np.zeros(len(told))
     for fold in set(part.tolist()):
-        fitted = _logistic(x[part != fold], y[part != fold])
+        fitted = logistic(x[part != fold], y[part != fold], weight=1.0, ridge=RIDGE / 2)
         logits[part == fold] = x[part == fold] @ fitted[1:] + fitted[0]
     return logits
 
@@ -202,18 +203,6 @@ def _terms(question: str) -> list[str]:
     """Each once, in an order that is the same in every process: a run that goes on must learn the same."""
     said = words(question)
     return list(dict.fromkeys([*said, *(" ".join(pair) for pair in pairwise(said))]))
-
-
-def _logistic(x: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401
-    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        z = x @ theta[1:] + theta[0]
-        error = 1 / (1 + np.exp(-z)) - y
-        value = float((np.logaddexp(0, z) - y * z).sum() + RIDGE / 2 * theta[1:] @ theta[1:])
-        return value, np.concatenate([[error.sum()], x.T @ error + RIDGE * theta[1:]])
-
-    minimize, start = library("scipy.optimize").minimize, np.zeros(x.shape[1] + 1)
-    found: NDArray[np.float64] = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return found
 
 
 class _Run:
