@@ -87,11 +87,10 @@ FORMS: Mapping[str, Form] = {
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What is typed: a question, and what was asked before it. `form` says how it was made."""
+    """What is typed: a question, and what was asked before it."""
 
     question: str
     before: tuple[str, ...] = ()
-    form: str = "plain"
 
 
 def carried(text: str, before: Sequence[str], honest: Sequence[str]) -> list[Typed]:
@@ -99,9 +98,9 @@ def carried(text: str, before: Sequence[str], honest: Sequence[str]) -> list[Typ
     made = [Typed(text, tuple(before))]
     for question in honest:
         made += [
-            Typed(f"{question}\n\n{text}", tuple(before), "behind a question"),
-            Typed(f"{text}\n\n{question}", tuple(before), "before a question"),
-            Typed(question, (*before, text), "said before"),
+            Typed(f"{question}\n\n{text}", tuple(before)),
+            Typed(f"{text}\n\n{question}", tuple(before)),
+            Typed(question, (*before, text)),
         ]
     return made
 
@@ -192,4 +191,4 @@ def _formed(typed: Typed, form: str, prompt: str) -> Typed:
     def made(text: str) -> str:
         return text.replace(prompt, FORMS[form](prompt))
 
-    return Typed(made(typed.question), tuple(map(made, typed.before)), form)
+    return Typed(made(typed.question), tuple(map(made, typed.before)))

@@ -8,7 +8,7 @@ most questions are also read with windows that lack their answer, or asked with 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.lora import adapt, learnt
-from equipoise_lab.training.reader import QUESTION, WEIGHTS, identity
+from equipoise_lab.training.reader import QUESTION, WEIGHTS, run_of
 from equipoise_lab.training.student import of_a_cell, rows_of
 from equipoise_lab.training.updates import Updates, padded
 
@@ -82,10 +82,7 @@ class DecisionPlan:
 
 def train_decision(plan: DecisionPlan, report: Report = lambda done, total, what: None) -> Path:
     """Train, or resume the run in `plan.out`; the file with what was learnt. Raises MissingExtra and InputError."""
-    for name in ("torch", "transformers", "safetensors"):
-        library(name)
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "base")}
-    checkpoints.claim(plan.out, identity(options, plan.data, [plan.base / WEIGHTS]))
+    checkpoints.claim(plan.out, run_of(plan, plan.base / WEIGHTS))
     asked = [row for folder in plan.data for row in ask(folder, plan.out / ASKED, plan.questions, report)]
     examples = made_of(asked, Random(plan.seed))
     if len(examples) < plan.batch:

@@ -13,7 +13,6 @@ from equipoise_lab.evaluation.run import Evaluated, Progress, evaluate, silent
 from equipoise_lab.redteam.suite import summaries
 from equipoise_lab.redteam.suite.cases import (
     BENIGN,
-    INSIDE,
     LOOK_ALIKE,
     PLANTED,
     AttackSample,
@@ -94,7 +93,7 @@ async def _fit(attack: str, targets: Sequence[Target]) -> tuple[list[Target], di
     fit: list[Target] = []
     left_out: dict[str, str] = {}
     for target in targets:
-        reason = unfit(attack, target, INSIDE, PLANTED)
+        reason = unfit(attack, target)
         if not reason and attack in PLANTED and isinstance(target, Planting):
             try:
                 await target.reset()

@@ -25,7 +25,7 @@ from equipoise_lab.redteam.asking import Tries, carried_out, other_task_done, ty
 from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.hijack import told
 from equipoise_lab.redteam.rules import answers, calls_tool, helps
-from equipoise_lab.redteam.suite.cases import BENIGN, LOOK_ALIKE, AttackSample
+from equipoise_lab.redteam.suite.cases import BENIGN, INSIDE, LOOK_ALIKE, PLANTED, AttackSample
 from equipoise_lab.redteam.targets import (
     FORCED,
     Inside,
@@ -161,12 +161,12 @@ def target(name: str, components: Components) -> Target:
     return PipelineTarget(replace(components, settings=settings), name, pipeline)
 
 
-def unfit(attack: str, target: Target, inside: Sequence[str], planted: Sequence[str]) -> str:
+def unfit(attack: str, target: Target) -> str:
     """Why the attack cannot be carried out on the target; empty where it can."""
     from_inside = isinstance(target, Inside) and getattr(target, "pipeline", "hs") == "hs"
-    if attack in inside and not from_inside:
+    if attack in INSIDE and not from_inside:
         return "nobody can replace its highlighter from here"
-    if attack in planted and not isinstance(target, Planting):
+    if attack in PLANTED and not isinstance(target, Planting):
         return "it takes no documents"
     return ""
 
