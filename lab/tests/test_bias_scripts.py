@@ -56,7 +56,7 @@ def script(tmp_path, monkeypatch):
     def run(name, chat, *arguments):
         module = program(f"benchmarks/bias/{name}.py")
         monkeypatch.setattr(module, "HERE", here)
-        monkeypatch.setattr(module.build, "chat_model", lambda _: chat)
+        monkeypatch.setattr("equipoise.rag.build.chat_model", lambda _: chat)
         shown = ["--data", str(data), *map(str, arguments)]
         monkeypatch.setattr(sys, "argv", [f"{name}.py", *shown])
         module.main()
