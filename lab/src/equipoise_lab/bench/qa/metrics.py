@@ -15,6 +15,7 @@ import numpy as np
 
 from equipoise.core.types import Span
 from equipoise_lab.maths.rates import Estimate, scipy_stats
+from equipoise_lab.maths.statistics import percentile_intervals
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -185,9 +186,5 @@ def _ratio(tops: np.ndarray, bottoms: np.ndarray, n: int, level: float) -> Estim
 
 
 def _interval(values: np.ndarray, n: int, level: float) -> Estimate | None:
-    """The first value as estimate, the quantiles of the others as bounds; None for a first one without value."""
-    if n == 0 or np.isnan(values[0]):
-        return None
-    drawn = values[1:][~np.isnan(values[1:])]
-    low, high = np.quantile(drawn, [(1.0 - level) / 2, (1.0 + level) / 2])
-    return Estimate.of(values[0], low, high, n)
+    """The first value as estimate, within the quantiles of the others; None for a first one without value."""
+    return percentile_intervals(values[:1], values[1:, None], n=n, level=level)[0] if n else None
