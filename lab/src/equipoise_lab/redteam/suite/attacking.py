@@ -17,7 +17,6 @@ from equipoise_lab.redteam.suite.cases import (
     PLANTED,
     AttackSample,
     Material,
-    limited,
     of,
 )
 from equipoise_lab.redteam.suite.summaries import Carried
@@ -69,7 +68,7 @@ async def run(
     check_config(out, {**plan.described, "budget": plan.budget, "cases_sha256": fingerprint(texts)[:16]})
     results: list[Carried] = []
     for name, some in cases.items():
-        samples = [AttackSample(name, case) for case in limited(some, plan.limit)]
+        samples = [AttackSample(name, case) for case in some[: plan.limit]]
         wanted = [target for target in targets if target.name in plan.on.get(name, [t.name for t in targets])]
         fit, left_out = await _fit(name, wanted)
         systems = [Attacked(target, plan.budget, honest) for target in fit]
