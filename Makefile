@@ -110,6 +110,7 @@ workers: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
 
 bench-reading: $(VENV)/.bench
 	$(BIN)/python benchmarks/reading/run.py --data $(DATA)
+	$(BIN)/python benchmarks/reading/pruning.py --data $(DATA)
 
 bench-field: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
@@ -136,7 +137,10 @@ bench-bias-likert: $(VENV)/.bench $(VENV)/.local
 
 bench-bias-own: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py bge-small
 	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/step3.py --data $(DATA)
+	$(BIN)/python benchmarks/bias/known_answer.py --data $(DATA)
 
 bench-corpus: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py

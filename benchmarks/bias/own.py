@@ -23,10 +23,6 @@ from typing import Any
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
-from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
-from equipoise.rag.components import Components
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings
 from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile
 from equipoise_lab.bench import scripts
@@ -65,13 +61,8 @@ def main() -> None:
         ready = attacks.read(arguments.data / config["attacks"], corpus)
     own = config["own"]
     plan = BiasPlan(tuple(own["filters"]), tuple(own["injections"]), config["k"], config["candidates"])
-    out.mkdir(parents=True, exist_ok=True)
-    flags = {"model.llm": arguments.llm, "model.replay": str(out / "replies.db")}
-    settings = scripts.settings(flags)
-    encoder = EmbeddedEncoder()
-    with Store.open(out / "index.db", create=True) as store:
-        components = Components(settings, store, encoder, build.chat_model(settings.model))
-        chat = components.need_chat("writing the attack")
+    with scripts.components(out, {"model.llm": arguments.llm}) as components:
+        chat, encoder = components.need_chat("writing the attack"), components.encoder
         written = [p for part in _attacks(ready, chat, encoder, own, out) for p in part]
         # other passages, other results
         measured = out / fingerprint([passage.text for passage in written])[:8]

@@ -21,10 +21,6 @@ from pathlib import Path
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError
-from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
-from equipoise.rag.components import Components
 from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import bench, report
 from equipoise_lab.bench.bias.asked import ANSWERS, GENERATIONS, LIKERT, Asking
@@ -78,7 +74,6 @@ def add(folder: Path, file: Path) -> None:
 def measure(config: dict, arguments: Namespace) -> None:
     """Run what is missing, and copy records and summaries here."""
     out, asking = arguments.out, Asking(arguments.answers, arguments.likert)
-    out.mkdir(parents=True, exist_ok=True)
     if asking.answers or asking.likert:
         llm = arguments.llm or config["answers"]["llm"]
         summary = _run(config, config["answers"], arguments, llm, asking)
@@ -104,12 +99,7 @@ def _run(config: dict, section: dict, arguments: Namespace, llm: str, asking: As
         section["rotations"],
     )
     data, out, slots = arguments.data, arguments.out, section["slots"]
-    settings = scripts.settings(
-        {"model.llm": llm, "model.slots": slots, "model.replay": str(out / "replies.db")}
-    )
-    chat = build.chat_model(settings.model) if asking.answers or asking.likert else None
-    with Store.open(out / "index.db", create=True) as store:
-        components = Components(settings, store, EmbeddedEncoder(), chat)
+    with scripts.components(out, {"model.llm": llm, "model.slots": slots}) as components:
         options = BiasOptions(data / config["corpus"], data / config["attacks"], asking)
         workspace = Workspace(components.encoder, out, scripts.say, slots)
         return sync.run(bench.bench(plan, options, components, workspace))

@@ -24,7 +24,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
@@ -43,12 +42,12 @@ from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.rag.search import RERANKED, reranked
 from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.qa import datasets, runner
 from equipoise_lab.bench.tables import grid, interval, number
 from equipoise_lab.evaluation.results import Lines, check_config, fingerprint, grouped
-from equipoise_lab.maths.calibration import auc
-from equipoise_lab.maths.statistics import wilson
+from equipoise_lab.maths.measures import auc
+from equipoise_lab.maths.rates import wilson
+from equipoise_lab.maths.statistics import logistic
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -211,16 +210,8 @@ def _overlapping(item: datasets.QaItem) -> IsGold:
 
 def fit(rows: Sequence[Row]) -> tuple[np.ndarray, float]:
     """Weights and bias of a logistic regression with a ridge."""
-    x, y = _matrix(rows), np.array([float(row["answerable"]) for row in rows])
-    weight = _weights(rows) / _weights(rows).sum()
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        z = x @ theta[1:] + theta[0]
-        error = weight * (1 / (1 + np.exp(-z)) - y)
-        value = float(weight @ (np.logaddexp(0, z) - y * z) + RIDGE * theta[1:] @ theta[1:])
-        return value, np.concatenate([[error.sum()], x.T @ error + 2 * RIDGE * theta[1:]])
-
-    best = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    y = np.array([float(row["answerable"]) for row in rows])
+    best = logistic(_matrix(rows), y, weight=_weights(rows) / _weights(rows).sum(), ridge=RIDGE)
     return best[1:], float(best[0])
 
 
@@ -290,9 +281,7 @@ def report(rows: Sequence[Row]) -> str:
         yes, no = ([each for each in some if rows[each[0]]["answerable"] is known] for known in (True, False))
         right = sum(any(shown[place] and _hit(rows[place]) for place in each) for each in yes)
         lost, refused = (sum(not shown[each].any() for each in those) for those in (yes, no))
-        rates = (
-            interval(Estimate.of(wilson(k, len(of)))) for k, of in ((right, yes), (lost, yes), (refused, no))
-        )
+        rates = (interval(wilson(k, len(of))) for k, of in ((right, yes), (lost, yes), (refused, no)))
         area = auc([chance[each].max() for each in some], [rows[each[0]]["answerable"] for each in some])
         lines.append((name, str(len(some)), str(len(yes)), *rates, "–" if area is None else number(area)))
     return grid(head, lines) + "\n"

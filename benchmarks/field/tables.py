@@ -8,9 +8,8 @@ from typing import Any
 
 from questions import ANSWERED
 
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.tables import grid, interval, percent
-from equipoise_lab.maths.statistics import wilson
+from equipoise_lab.maths.rates import wilson
 
 Row = dict[str, Any]
 
@@ -65,7 +64,7 @@ def _line(label: str, rows: Sequence[Row]) -> tuple[str, ...]:
 
 def share(count: int, of: int) -> str:
     """`count` of `of` as a percentage with its Wilson interval."""
-    return interval(Estimate.of(wilson(count, of)), percent)
+    return interval(wilson(count, of), percent)
 
 
 def _parts(rows: Sequence[Row]) -> str:

@@ -12,10 +12,6 @@ from argparse import Namespace
 from pathlib import Path
 
 from equipoise.core import sync
-from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
-from equipoise.rag.components import Components
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.hijack import bench, report
 from equipoise_lab.bench.hijack.bench import Folders, HijackPlan
@@ -45,15 +41,8 @@ def main() -> None:
         arguments.limit,
         arguments.again,
     )
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    flags = {
-        "model.llm": arguments.llm or config["llm"],
-        "model.slots": config["concurrency"],
-        "model.replay": str(arguments.out / "replies.db"),
-    }
-    settings = scripts.settings(flags)
-    with Store.open(arguments.out / "index.db", create=True) as store:
-        components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
+    flags = {"model.llm": arguments.llm or config["llm"], "model.slots": config["concurrency"]}
+    with scripts.components(arguments.out, flags) as components:
         place = Folders(arguments.data, arguments.out)
         summary = sync.run(bench.bench(plan, place, components, scripts.say))
     records = read_records(arguments.out / RESULTS, HijackRecord)

@@ -1,17 +1,15 @@
 """How well it reads, field by field, beside what else can be had.
 
-    python benchmarks/reading/run.py [--data data] [--reader FOLDER ...] [--only FIELD ...] [--llm NAME] [--publish]
+    python benchmarks/reading/run.py [--data data] [--reader FOLDER ...] [--only FIELD ...] [--publish]
 
 The cases of `fields.py`, asked of `equipoise.highlight` and of systems that pick one unit: the package's reader and
-those of other folders alone, and BM25. With --llm a chat model picks, on --llm-questions with an answer and as many
-without in CLAPNQ and SQuAD 2.0. Nothing is refused here: `right` is the share of questions with an answer of which
-what is shown holds some, `word F1` is against the best annotator's sentences, `AUC` of the score (probability, logit)
-between questions with and without an answer, `right at 80%` the share that is right and has a score above that of 80%
-of those without; `as it ships` what the fitted threshold makes of it. Resumes; --publish puts rows and table beside
-this file. A reader FOLDER holds the four files of `scripts/build_crossencoder.py`.
+those of other folders alone, and BM25. Nothing is refused here: `right` is the share of questions with an answer of
+which what is shown holds some, `word F1` is against the best annotator's sentences, `AUC` of the score (probability,
+logit) between questions with and without an answer, `right at 80%` the share that is right and has a score above that
+of 80% of those without; `as it ships` what the fitted threshold makes of it. Resumes; --publish puts rows and table
+beside this file. A reader FOLDER holds the four files of `scripts/build_crossencoder.py`.
 """
 
-import asyncio
 import sys
 import time
 from collections import Counter
@@ -24,20 +22,15 @@ from typing import Any
 import numpy as np
 
 import equipoise
-from equipoise.core.types import ChatOptions, Query
-from equipoise.integrations.chunks import Chunk, as_documents
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.rag import build
-from equipoise.rag.highlighters.abstention import check_odds
 from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.indexed import MOST, PICK, pick
-from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.text.tokens import content_words, words
 from equipoise_lab.bench import scripts
-from equipoise_lab.bench.estimates import Estimate, Estimator
+from equipoise_lab.bench.estimates import Estimator
 from equipoise_lab.bench.tables import MISSING, Table, TableLine, as_markdown, interval
 from equipoise_lab.evaluation.results import Lines
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
+from equipoise_lab.maths.rates import Estimate
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -47,7 +40,6 @@ from fields import FIELDS, Case, Place  # noqa: E402
 ROWS, PAGE = "results.jsonl", "table.md"
 KEY = ("field", "system", "id")
 OURS = "equipoise.highlight"
-WITH_MODEL = ("clapnq", "squad2")
 ESTIMATOR = Estimator(level=0.95, seed=7, resamples=1000)
 K1, B = 1.2, 0.75
 SAME = 0.9
@@ -104,24 +96,6 @@ def bm25(case: Case) -> Shown:
         counts = [(one[word], K1 * (1 - B + B * one.total() / mean)) for one in said]
         scores += [weight * count * (K1 + 1) / (count + norm) if count else 0.0 for count, norm in counts]
     return [case.units[int(scores.argmax())]], float(scores.max())
-
-
-def picked_by(name: str) -> System:
-    """What a chat model picks of numbered sentences, and its log-odds that they answer."""
-    chat = build.chat_model(scripts.settings({"model.llm": name}).model)
-
-    def picked(case: Case) -> Shown:
-        chunks = [Chunk(text, f"{n}", title=case.titles[n]) for n, text in enumerate(case.texts)]
-        passages, query, options = as_documents(chunks).passages, Query(case.question), ChatOptions()
-
-        async def both() -> Shown:
-            odds, _ = await check_odds(chat, query, passages, options)
-            found = await pick(PICK, chat, query, sentences_of(passages), options=options, most=MOST)
-            return [(int(span.doc_id), span.start, span.end) for span in found.spans], odds
-
-        return asyncio.run(both())
-
-    return picked
 
 
 def scored(case: Case, system: System) -> Row:
@@ -219,22 +193,11 @@ def _cases(data: Path, only: Sequence[str] | None) -> Iterator[tuple[str, Case]]
         yield from ((name, case) for case in cases(data))
 
 
-def _few(cases: Sequence[Case], most: int) -> list[Case]:
-    """`most` with an answer, and as many without."""
-    return [
-        case
-        for answered in (True, False)
-        for case in [one for one in cases if bool(one.gold) is answered][:most]
-    ]
-
-
 def main() -> None:
     """Ask what is missing, and print or publish."""
     parser = scripts.parser(__file__, __doc__, "bench-reading", table=True)
     parser.add_argument("--reader", type=Path, nargs="*", default=[], help="folders of other readers' files")
     parser.add_argument("--only", nargs="*", help="only these fields")
-    parser.add_argument("--llm", help="a chat model that picks, too")
-    parser.add_argument("--llm-questions", type=int, default=20, help="with an answer, and as many without")
     parser.add_argument("--publish", action="store_true", help="put rows and table beside this file")
     arguments = parser.parse_args()
     if arguments.table:
@@ -248,19 +211,14 @@ def main() -> None:
     systems |= {
         f"{folder.name}, best unit": best_by(CrossEncoder(folder=folder)) for folder in arguments.reader
     }
-    if arguments.llm:
-        systems[arguments.llm] = picked_by(arguments.llm)
     with Lines(arguments.out / ROWS, KEY) as lines:
         for name, cases in groupby(_cases(arguments.data, arguments.only), key=lambda one: one[0]):
             every = [case for _, case in cases]
             for system, ask in systems.items():
-                wanted = _few(every, arguments.llm_questions) if system == arguments.llm else every
-                if system == arguments.llm and name not in WITH_MODEL:
-                    continue
-                for case in wanted:
+                for case in every:
                     if (name, system, case.name) not in lines:
                         lines.append({"field": name, "system": system, "id": case.name} | scored(case, ask))
-                scripts.say(len(wanted), len(wanted), f"{name}: {system}")
+                scripts.say(len(every), len(every), f"{name}: {system}")
             print(page([row for row in lines.rows() if row["field"] == name]), flush=True)
         rows = lines.rows()
     if arguments.publish:

@@ -29,8 +29,9 @@ from transformers import BertForSequenceClassification
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import windows
 from equipoise_lab.bench import scripts
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
 from equipoise_lab.training.lora import adapt, learnt
+from equipoise_lab.training.updates import padded
 
 ROOT = Path(__file__).resolve().parents[2]
 BATCH, EVERY, SEED = 12, 50, 20261125
@@ -62,13 +63,7 @@ class Reader:
         order = sorted(range(len(pairs)), key=lambda row: len(encoded[row].ids))
         for at in range(0, len(order), size):
             rows = order[at : at + size]
-            longest = len(encoded[rows[-1]].ids)
-            ids, types, mask = (torch.zeros(len(rows), longest, dtype=torch.long) for _ in range(3))
-            for row, one in enumerate(encoded[place] for place in rows):
-                ids[row, : len(one.ids)] = torch.tensor(one.ids)
-                types[row, : len(one.ids)] = torch.tensor(one.type_ids)
-                mask[row, : len(one.ids)] = 1
-            yield rows, self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask).logits[:, 0]
+            yield rows, self.bert(**padded([encoded[place] for place in rows], "cpu")).logits[:, 0]
 
     @torch.no_grad()
     def scores(self, told: Sequence[SidedText]) -> np.ndarray:

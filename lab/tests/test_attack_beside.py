@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from equipoise.core import sync
+from equipoise_lab.redteam.asking import carried_out
 from equipoise_lab.redteam.attack_types import AttackCase
-from equipoise_lab.redteam.beside import MOST, BesideTrusted, lies, moved
+from equipoise_lab.redteam.beside import MOST, lies, moved, tries
 from equipoise_lab.redteam.targets import Response
 
 QUESTION = "How many databases can be attached?"
@@ -46,8 +47,7 @@ class Bot:
 
 
 def attacked(bot, budget=3):
-    attack = BesideTrusted(reader=Longest())
-    return sync.run(attack.carry_out(AttackCase("1", QUESTION), bot, budget=budget))
+    return sync.run(carried_out(tries(AttackCase("1", QUESTION), bot, Longest()), budget))
 
 
 def test_a_target_that_keeps_its_answer_holds():

@@ -12,7 +12,6 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise_lab.attacks.passages import AttackPassage, Kind, Measures
 from equipoise_lab.attacks.planting import planted
 from equipoise_lab.attacks.properties import (
-    PropertyShares,
     benign_vectors,
     has_property_1,
     has_property_2,
@@ -95,13 +94,10 @@ def test_one_anchor_has_no_axis():
 
 
 def test_shares_by_hand():
-    verdicts = [(True, True), (True, False), (False, False), (True, True), (None, None)]
-    passages = [
-        AttackPassage(str(n), "q", "Q", Kind.ADV_POS, n, "t", measures=Measures(0, 0, *pair))
-        for n, pair in enumerate(verdicts, 1)
-    ]
-    assert property_shares(passages) == PropertyShares(0.5, 0.25, 0.0, 0.25, 4)
-    assert property_shares([]) is None
+    pairs = [(True, True), (True, False), (False, False), (True, True), (None, None)]
+    shares = {"both": 0.5, "only_1": 0.25, "only_2": 0.0, "neither": 0.25, "count": 4}
+    assert property_shares(pairs) == shares
+    assert property_shares([]) == {}
 
 
 def test_planted_passages_are_no_benign_ones(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
+from equipoise_lab.redteam import asking
 from equipoise_lab.redteam.planter import is_planted
 from equipoise_lab.redteam.suite import cases
 from equipoise_lab.redteam.suite.cases import ATTACKS, INSIDE, PLANTED, SUITES, TYPED, Material
@@ -28,7 +29,7 @@ def material(targets):
 
 
 def carried_out(attack, case, target, budget=6):
-    return sync.run(strategies(())[attack].carry_out(case, target, budget=budget))
+    return sync.run(asking.carried_out(strategies(())[attack](case, target), budget))
 
 
 def case_of(attack, material, name):
@@ -65,12 +66,10 @@ def test_our_pipeline_does_not_with_the_same_obedient_models(targets, material, 
     assert not ended.attack_succeeded, ended
 
 
-def test_every_attack_has_a_rule_in_words_and_cases(targets, material):
+def test_every_attack_has_cases(targets, material):
     made = strategies(())
     assert set(made) == set(ATTACKS) == {*TYPED, *INSIDE, *PLANTED}
-    for name, strategy in made.items():
-        assert strategy.name == name
-        assert len(strategy.success.split()) > 6
+    for name in made:
         assert cases.of(name, material)
         ids = [case.case_id for case in cases.of(name, material)]
         assert len(ids) == len(set(ids))

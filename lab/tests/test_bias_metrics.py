@@ -18,7 +18,7 @@ from equipoise_lab.bench.bias.records import (
     PassageRecord,
 )
 from equipoise_lab.bench.bias.said import shares, support_ratio
-from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.maths.rates import Estimate
 
 
 def row(

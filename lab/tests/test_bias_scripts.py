@@ -1,6 +1,5 @@
 """The scripts of benchmarks/bias from end to end, on a tiny corpus with a scripted model: what they put beside them."""
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -10,8 +9,9 @@ import pytest
 
 import bias_corpus
 from bias_corpus import unrendered  # noqa: F401
+from checkout import program
 from equipoise.models.scripted import ScriptedChat
-from test_bias_stances import sided
+from test_bias_stances import reader
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 CONFIG = """
@@ -52,15 +52,11 @@ def script(tmp_path, monkeypatch):
     bias_corpus.write(data)
     here.mkdir(parents=True)
     (here / "config.toml").write_text(CONFIG)
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
 
     def run(name, chat, *arguments):
-        spec = importlib.util.spec_from_file_location(f"script_{name}", BENCHMARKS / "bias" / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, spec.name, module)
-        spec.loader.exec_module(module)
+        module = program(f"benchmarks/bias/{name}.py")
         monkeypatch.setattr(module, "HERE", here)
-        monkeypatch.setattr(module.build, "chat_model", lambda _: chat)
+        monkeypatch.setattr("equipoise.rag.build.chat_model", lambda _: chat)
         shown = ["--data", str(data), *map(str, arguments)]
         monkeypatch.setattr(sys, "argv", [f"{name}.py", *shown])
         module.main()
@@ -69,25 +65,12 @@ def script(tmp_path, monkeypatch):
     return run
 
 
-def writer(name):
-    """Answers with words of the attack, places and judges by them."""
-
-    def said(messages):
-        text = next(message.content for message in messages if message.role == "user")
-        if "Contextual Passages:" in text:
-            words = ("yes good right", "no bad wrong")
-            return next((word for word in words if word in text), "bells noise ferry fares")
-        return sided(messages)
-
-    return ScriptedChat(said, name=name)
-
-
 def test_points_and_answers_are_added_run_by_run(script, tmp_path):
     out = ("--out", tmp_path / "out")
     here = script("run", None, *out)
     assert not (here / "answers.jsonl").exists()
-    script("run", writer("one"), *out, "--answers", "--likert", 2)
-    script("run", writer("two"), *out, "--answers")
+    script("run", reader(name="one"), *out, "--answers", "--likert", 2)
+    script("run", reader(name="two"), *out, "--answers")
     page = (here / "table.md").read_text()
     for label in ("one, corpus", "two, corpus", "all, one"):
         assert f"| {label} |" in page
@@ -104,7 +87,7 @@ def test_points_and_answers_are_added_run_by_run(script, tmp_path):
 
 def test_answers_from_elsewhere_are_rows_beside_ours(script, tmp_path):
     out = ("--out", tmp_path / "out")
-    here = script("run", writer("one"), *out, "--answers")
+    here = script("run", reader(name="one"), *out, "--answers")
     rows = [json.loads(line) for line in (here / "answers.jsonl").read_text().splitlines()]
     other = tmp_path / "other.jsonl"
     other.write_text(

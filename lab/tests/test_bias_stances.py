@@ -7,7 +7,6 @@ import pytest
 import bias_corpus
 from bias_corpus import unrendered  # noqa: F401
 from equipoise.core.errors import ModelUnavailable
-from equipoise.core.types import ChatReply
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.bias import asked
 from equipoise_lab.bench.bias import said as told
@@ -137,12 +136,3 @@ def test_spearman_by_hand():
     assert row["with_ps"].value == pytest.approx(0.8)  # 1 - 6 * 2 / 60: ranks 1 3 2 4 against 1 2 3 4
     assert row["auc"].value == 1.0
     assert ("benign", 1.0, -0.15) in summarised["points"]
-
-
-def sided(messages):
-    """The words of the judges: seven points where JSON is wanted, else yes or no."""
-    text = messages[-1].content
-    positive = "yes good" in text
-    if text.startswith("Question:\n|"):
-        return point(7 if positive else 1)
-    return ChatReply("yes" if positive else "no", "judge")

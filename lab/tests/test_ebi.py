@@ -14,11 +14,11 @@ import pytest
 import sampled
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
-from equipoise.core.types import ChatReply, Trust
+from equipoise.core.types import ChatReply
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, Sign, case_for
 from equipoise_lab.attacks.passages import Kind, PassageFile, read_passages
-from equipoise_lab.redteam.attack_types import Attack, AttackCase
+from equipoise_lab.redteam.attack_types import AttackCase
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -104,17 +104,6 @@ def test_what_the_model_is_asked():
     ]
 
 
-def test_the_attack_is_an_attack_and_crafts_open_documents():
-    made = attack(ScriptedChat([articles(*VIEWS), *ADV]))
-    assert isinstance(made, Attack)
-    crafted = sync.run(made.craft(CASE))
-    assert crafted.question == CASE.question
-    assert [d.doc_id for d in crafted.documents] == [
-        f"planted:q1-{n}" for n in ("pos01", "pos02", "neg01", "neg02")
-    ]
-    assert {d.trust for d in crafted.documents} == {Trust.UNTRUSTED}
-
-
 def test_one_sign_only():
     chat = ScriptedChat([articles(*VIEWS), *ADV[2:]])
     result = sync.run(attack(chat).run(AttackCase("q1", CASE.question, "negative")))
@@ -196,14 +185,6 @@ def test_what_could_not_be_made_is_said():
     result = sync.run(attack(ScriptedChat(stubborn)).run(AttackCase("q1", CASE.question, "positive")))
     assert len(result.of(Kind.ADV_POS)) == 1
     assert result.missing == ("adv_pos 2: it repeats q1-pos01 (3 tries)",)
-
-
-def test_crafting_nothing_is_an_error():
-    def useless(messages):
-        return articles(*VIEWS) if "diverse" in messages[-1].content else text("No.")
-
-    with pytest.raises(ModelReplyError, match="it has 1 words, 3 are the least"):
-        sync.run(attack(ScriptedChat(useless)).craft(CASE))
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

@@ -374,7 +374,7 @@ def rows_in(path):
 def test_files_of_attacks_give_the_cases_they_should(sample_data):
     choice = Drawing()
     emails = inbox.drawn(inbox.read(sample_data / cases.INBOX_FILE), 5, 0)
-    attacks = sync.run(cases.attacks(sample_data, sample_data / cases.LLMAIL_FILE, emails, choice))
+    attacks = cases.attacks(sample_data, sample_data / cases.LLMAIL_FILE, emails, choice)
     wanted, skipped = cases.askable(attacks)
     files = [sample_data / cases.PROMPT_FOLDER / f"{name}.jsonl" for name in cases.PROMPT_SOURCES]
     prompts = sum(min(rows_in(file), choice.prompts // len(files)) for file in files)

@@ -9,7 +9,6 @@ import json
 
 import pytest
 
-from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise_lab.bench.bias import corpora, huggingface
 from equipoise_lab.bench.hijack import cases, llmail
@@ -181,7 +180,7 @@ def test_the_full_set_is_read_by_scenario_and_success(hub, tmp_path):
         ("llmail-1", True), ("llmail-2", True), ("llmail-3", False), ("llmail-5", False)
     ]  # fmt: skip
     path = llmail.write(submissions, tmp_path / "out")
-    attacks = sync.run(cases.attacks(tmp_path, path, [MAIL], Drawing(0, 0)))
+    attacks = cases.attacks(tmp_path, path, [MAIL], Drawing(0, 0))
     assert [(case.case_id, case.question) for case in attacks[:2]] == [
         ("llmail-1", "Subject 1\n\nBody 1."),
         ("llmail-2", "Subject 2\n\nBody 2."),

@@ -157,10 +157,10 @@ def test_consistency_and_first_place_by_hand():
     single = Comparison(win, "", (Vote(win, "", True),))
     comparisons = [both(win, win), both(win, lose), both(tie, tie), both(None, win), single]
     agreed = consistency(comparisons)
-    assert (agreed.estimate, agreed.n) == (2 / 3, 3)
+    assert (agreed.value, agreed.n) == (0.666667, 3)
     # shown first won: yes no | yes yes | - - | - no | no: 3 of 6
     placed = first_place_share(comparisons)
-    assert (placed.estimate, placed.n) == (0.5, 6)
-    assert first_place_share([both(win, lose)]).estimate == 1.0
+    assert (placed.value, placed.n) == (0.5, 6)
+    assert first_place_share([both(win, lose)]).value == 1.0
     assert consistency([single]) is None
     assert first_place_share([]) is None

@@ -53,21 +53,21 @@ def by_name(rows):
 def test_one_game_by_hand():
     high, low = standings(matches(("a", "b", SECOND)), seed=0, resamples=20)
     assert (high["contender"], low["contender"]) == ("b", "a")
-    assert (high["elo"].estimate, low["elo"].estimate) == (1002.0, 998.0)
-    assert (high["win_rate"].estimate, low["win_share"].estimate) == (1.0, 0.0)
+    assert (high["elo"].value, low["elo"].value) == (1002.0, 998.0)
+    assert (high["win_rate"].value, low["win_share"].value) == (1.0, 0.0)
 
 
 def test_two_wins_by_hand():
     rows = standings(matches(("a", "b", FIRST), ("b", "a", SECOND)), seed=0, resamples=20)
     second_gain = 4 * (1 - 1 / (1 + 10 ** (-4 / 400)))
-    assert rows[0]["elo"].estimate == pytest.approx(1002 + second_gain)
+    assert rows[0]["elo"].value == pytest.approx(1002 + second_gain)
     assert rows[0]["elo"].n == 2
 
 
 def test_a_win_each_leaves_both_where_they_were():
     rows = standings(matches(("a", "b", FIRST), ("a", "b", SECOND)), seed=0, resamples=50)
-    assert [row["elo"].estimate for row in rows] == pytest.approx([1000.0, 1000.0])
-    assert rows[0]["win_rate"].estimate == 0.5
+    assert [row["elo"].value for row in rows] == pytest.approx([1000.0, 1000.0])
+    assert rows[0]["win_rate"].value == 0.5
     assert rows[0]["elo"].low < 1000 < rows[0]["elo"].high
 
 
@@ -121,8 +121,8 @@ def test_ties_neither_and_unscored_are_counted_apart():
     rows = by_name(standings(matches(*games), seed=0, resamples=20))
     each = {"wins": 1, "losses": 1, "ties": 1, "neither": 1, "unscored": 1, "scored": 4}
     assert rows["a"].items() >= each.items()
-    assert rows["a"]["win_rate"].estimate == 0.5
-    assert rows["a"]["win_share"].estimate == 0.25
+    assert rows["a"]["win_rate"].value == 0.5
+    assert rows["a"]["win_share"].value == 0.25
     assert win_matrix(matches(*games)) == {"a": {"b": each}, "b": {"a": each}}
 
 
@@ -131,9 +131,9 @@ def test_a_pipeline_without_a_deciding_match_is_rated_by_its_ties_alone():
         standings(matches(("a", "b", FIRST), ("c", "a", NEITHER), ("c", "b", None)), seed=0, resamples=20)
     )
     assert (rows["c"]["elo_decided"], rows["c"]["win_rate"]) == (None, None)
-    assert rows["c"]["win_share"].estimate == 0.0
-    assert 1000 < rows["c"]["elo"].estimate < rows["a"]["elo"].estimate == rows["a"]["elo"].estimate
-    assert rows["a"]["elo"].estimate < rows["a"]["elo_decided"].estimate == 1002
+    assert rows["c"]["win_share"].value == 0.0
+    assert 1000 < rows["c"]["elo"].value < rows["a"]["elo"].value == rows["a"]["elo"].value
+    assert rows["a"]["elo"].value < rows["a"]["elo_decided"].value == 1002
 
 
 @pytest.mark.parametrize("end", [TIE, NEITHER])
@@ -142,8 +142,8 @@ def test_ties_and_both_bad_are_half_a_point_in_the_papers_elo_and_nothing_beside
     round nothing moves. The mean of both orders."""
     rows = by_name(standings(matches(("a", "b", FIRST), ("b", "c", end)), seed=0, resamples=20))
     gain = 4 * (0.5 - 1 / (1 + 10 ** (2 / 400))) / 2
-    assert [rows[name]["elo"].estimate for name in "abc"] == pytest.approx([1002, 998 + gain, 1000 - gain])
-    assert [rows[name]["elo_decided"] and rows[name]["elo_decided"].estimate for name in "abc"] == [
+    assert [rows[name]["elo"].value for name in "abc"] == pytest.approx([1002, 998 + gain, 1000 - gain])
+    assert [rows[name]["elo_decided"] and rows[name]["elo_decided"].value for name in "abc"] == [
         1002,
         998,
         None,

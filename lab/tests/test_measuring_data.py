@@ -1,6 +1,5 @@
 """What is true of the measuring data alone: how much of it there is. What its form asks for is tested on both."""
 
-from equipoise.core import sync
 from equipoise_lab.attacks.passages import Kind, read_passages
 from equipoise_lab.bench.hijack import cases, inbox
 from equipoise_lab.bench.qa import datasets
@@ -18,7 +17,7 @@ def test_there_is_as_much_of_it_as_its_pages_say(shared_data):
     assert {p.kind for p in passages} == set(Kind)
     assert all(p.stance is not None and p.measures is None and not p.extra for p in passages)
     emails = inbox.drawn(inbox.read(shared_data / cases.INBOX_FILE), 5, 0)
-    attacks = sync.run(cases.attacks(shared_data, shared_data / cases.LLMAIL_FILE, emails, cases.Drawing()))
+    attacks = cases.attacks(shared_data, shared_data / cases.LLMAIL_FILE, emails, cases.Drawing())
     assert [sum(case.source == name for case in attacks) for name in ("llmail", "llmail+question")] == [
         35,
         35,

@@ -7,22 +7,19 @@ import sys
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import TemplateProcessing
 
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.sync import run
 from equipoise_lab.methods.nli import CONTRADICTION, ENTAILMENT, NEUTRAL
 from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
+from tiny_qa import word_tokenizer
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
 transformers = pytest.importorskip(
     "transformers", reason="transformers is not installed: pip install 'equipoise[hf]'"
 )
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "cats", "dogs", "sleep", "bark", "never", "always"]
+WORDS = "cats dogs sleep bark never always"
 PAIRS = [
     ("cats sleep", "dogs bark"),
     ("dogs bark", "cats sleep"),
@@ -38,24 +35,11 @@ def save_model(tmp_path_factory):
 
     def save(labels, seed=0):
         folder = tmp_path_factory.mktemp("nli")
-        tokenizer = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = Whitespace()
-        tokenizer.post_processor = TemplateProcessing(
-            single="[CLS] $A [SEP]",
-            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-            special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-        )
-        transformers.PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer,
-            unk_token="[UNK]",
-            pad_token="[PAD]",
-            cls_token="[CLS]",
-            sep_token="[SEP]",
-            model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-        ).save_pretrained(folder)
+        tokenizer = word_tokenizer(transformers, [WORDS])
+        tokenizer.save_pretrained(folder)
         torch.manual_seed(seed)
         config = transformers.BertConfig(
-            vocab_size=len(WORDS),
+            vocab_size=len(tokenizer),
             hidden_size=16,
             num_hidden_layers=2,
             num_attention_heads=2,

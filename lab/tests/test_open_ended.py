@@ -1,19 +1,16 @@
 """HotpotQA's closed questions rewritten: what is asked, what counts, what is left out, and that a run goes on."""
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
+from checkout import program
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench.bias import attacks, corpora, open_ended
 from equipoise_lab.bench.bias.open_ended import ATTEMPTS, Closed, Rewriting, unusable
-
-BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "bias"
 
 ROWS = [
     {
@@ -199,10 +196,7 @@ def test_an_empty_file_is_refused(file):
 
 
 def test_the_script_writes_the_corpus_apart_and_numbers_beside_it(file, tmp_path, monkeypatch, capsys):
-    spec = importlib.util.spec_from_file_location("benchmark_bias_hotpotqa", BENCHMARK / "hotpotqa.py")
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
+    module = program("benchmarks/bias/hotpotqa.py")
     monkeypatch.setattr(module, "HERE", tmp_path)
     monkeypatch.setattr(module.build, "chat_model", lambda _: script())
     arguments = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--llm", "none"]

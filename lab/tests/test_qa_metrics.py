@@ -97,11 +97,11 @@ def test_what_an_answer_decides(answer, tags, expected):
 def test_declining_by_hand():
     pairs = [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] * 4 + [(False, False)] * 8
     measured = metrics.declining(pairs, seed=1)
-    assert measured["precision"].estimate == 0.75
-    assert measured["recall"].estimate == 0.6
-    assert measured["f1"].estimate == pytest.approx(2 / 3)
+    assert measured["precision"].value == 0.75
+    assert measured["recall"].value == 0.6
+    assert measured["f1"].value == pytest.approx(2 / 3)
     for interval in (measured["precision"], measured["recall"], measured["f1"]):
-        assert interval.low < interval.estimate < interval.high
+        assert interval.low < interval.value < interval.high
         assert interval.n == 20
     assert metrics.declining(pairs, seed=1) == measured
 
@@ -111,7 +111,7 @@ def test_declining_that_rests_on_nothing():
     assert (none["precision"], none["recall"], none["f1"]) == (None, None, None)
     never = metrics.declining([(False, True)] * 3, seed=1)
     assert never["precision"] is None
-    assert (never["recall"].estimate, never["recall"].high, never["f1"].estimate) == (0.0, 0.0, 0.0)
+    assert (never["recall"].value, never["recall"].high, never["f1"].value) == (0.0, 0.0, 0.0)
     assert metrics.declining([], seed=1)["f1"] is None
 
 
@@ -135,8 +135,8 @@ def test_decisions_by_hand():
         [("yes", "yes")] * 3 + [("yes", "no")] + [("no", "no")] * 2 + [("no", None)] * 2 + [("no", "maybe")]
     )
     measured = metrics.decisions([*pairs, ("maybe", None), ("maybe", "maybe"), ("maybe", "yes")], seed=1)
-    assert measured["accuracy"].estimate == pytest.approx(5 / 9)
-    assert measured["macro_f1"].estimate == pytest.approx((6 / (4 + 3) + 4 / (5 + 3)) / 2)
+    assert measured["accuracy"].value == pytest.approx(5 / 9)
+    assert measured["macro_f1"].value == pytest.approx((6 / (4 + 3) + 4 / (5 + 3)) / 2)
     assert measured["accuracy"].n == 9
     assert (measured["maybe"], measured["maybe_open"]) == (3, 2)
     assert metrics.decisions([("maybe", None)], seed=1)["accuracy"] is None
@@ -144,7 +144,7 @@ def test_decisions_by_hand():
 
 def test_pearson_by_hand():
     measured = metrics.pearson([1, 2, 3, 4], [1, 3, 2, 4])
-    assert measured.estimate == pytest.approx(0.8)
+    assert measured.value == pytest.approx(0.8)
     assert measured.low == pytest.approx(-0.696, abs=0.01)  # tanh(atanh(0.8) - 1.96)
     assert measured.high == pytest.approx(0.9955, abs=0.001)
     assert metrics.pearson([1, 2, 3, 4], [2, 4, 6, 8]).low == 1.0

@@ -169,7 +169,7 @@ def test_guesses_go_with_answers_perfectly_in_four_questions():
         for n in range(5)
     ]
     (correlation,) = correlations({"a": rows}, {})
-    assert (correlation["performance"], correlation["pearson"].estimate, correlation["pearson"].n) == (
+    assert (correlation["performance"], correlation["pearson"].value, correlation["pearson"].n) == (
         "answer recall",
         pytest.approx(1.0),
         5,
@@ -184,9 +184,9 @@ def test_yes_and_no_apart_from_maybe():
         qa_folder.result("q4", "a", "failed", decision="yes"),
     ]
     measured = decisions([QaRecord.model_validate(row) for row in rows])
-    assert (measured["accuracy"].estimate, measured["accuracy"].n) == (0.5, 2)
+    assert (measured["accuracy"].value, measured["accuracy"].n) == (0.5, 2)
     # F1 of yes 2/3, of no 0
-    assert measured["macro_f1"].estimate == pytest.approx(1 / 3, abs=1e-6)
+    assert measured["macro_f1"].value == pytest.approx(1 / 3, abs=1e-6)
     assert (measured["maybe"], measured["maybe_open"]) == (1, 1)
 
 

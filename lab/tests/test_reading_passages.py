@@ -1,13 +1,11 @@
 """The passages of the training questions are found again in documents, however they are cut."""
 
 import json
-import sys
-from importlib import util
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "reading" / "passages.py"
+from checkout import program
+
 COSTS = "A copy costs 4 euros."
 HANDBOOK = (
     f"Copies\n\nCopies are made at the desk. {COSTS} Bring a card.\n\nLending\n\nBooks are lent for a month."
@@ -16,11 +14,7 @@ HANDBOOK = (
 
 @pytest.fixture(scope="module")
 def script():
-    spec = util.spec_from_file_location("reading_passages", SCRIPT)
-    module = util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return program("benchmarks/reading/passages.py")
 
 
 @pytest.fixture
@@ -57,9 +51,7 @@ def test_what_is_not_read_any_more_is_left_out(script, made):
 
 
 def test_the_questions_of_the_repository_have_their_sources(script):
-    sources = {
-        line.split("\t")[0] for line in (SCRIPT.parent / "sources.tsv").read_text("utf-8").splitlines()
-    }
-    rows = [json.loads(text) for text, _ in script.lines(SCRIPT.parent / script.QUESTIONS)]
+    sources = {line.split("\t")[0] for line in (script.HERE / "sources.tsv").read_text("utf-8").splitlines()}
+    rows = [json.loads(text) for text, _ in script.lines(script.HERE / script.QUESTIONS)]
     assert {row["set"] for row in rows} == sources
     assert all(row["gold"] or row["kind"] == "near_miss" for row in rows)

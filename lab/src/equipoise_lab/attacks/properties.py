@@ -5,7 +5,6 @@ Of "Epistemic Bias Injection" (Wu and Saxena, arXiv 2512.00804). SS is the cosin
 against which benign passages Table 1 was made; here the caller passes them, with one encoder for all.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -146,26 +145,22 @@ def rank_in(store: Store, encoder: Encoder, question: str, similarity: float) ->
     return 1 + sum(int((row_dots(matrix, vector) > similarity).sum()) for matrix in every)
 
 
-class PropertyShares(NamedTuple):
-    """One row of Table 1: shares (0 to 1) of so many passages."""
-
-    both: float
-    only_1: float
-    only_2: float
-    neither: float
-    passages: int
+PROPERTIES = {
+    "both": (True, True),
+    "only_1": (True, False),
+    "only_2": (False, True),
+    "neither": (False, False),
+}
 
 
-def property_shares(passages: Iterable[AttackPassage]) -> PropertyShares | None:
-    """A row of the paper's Table 1; passages without both properties measured are left out, None for none.
+def property_shares(pairs: Iterable[tuple[bool | None, bool | None]]) -> dict[str, float]:
+    """A row of the paper's Table 1, of whether each passage has properties 1 and 2: shares (0 to 1) by PROPERTIES, and
+    the `count` of passages. Those without both measured are left out; empty for none.
 
     Worked value: (True, True), (True, False), (False, False), (True, True): 0.5, 0.25, 0, 0.25 of 4.
     """
-    pairs = [(p.measures.property_1, p.measures.property_2) for p in passages if p.measures]
     known = [pair for pair in pairs if None not in pair]
     if not known:
-        return None
-    tally, total = Counter(known), len(known)
-    rows = ((True, True), (True, False), (False, True), (False, False))
-    both, only_1, only_2, neither = (tally[row] / total for row in rows)
-    return PropertyShares(both, only_1, only_2, neither, total)
+        return {}
+    shares = {name: known.count(pair) / len(known) for name, pair in PROPERTIES.items()}
+    return shares | {"count": len(known)}

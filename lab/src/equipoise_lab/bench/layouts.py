@@ -13,9 +13,8 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.tables import MISSING, Show, Table, TableLine, interval, number, percent
-from equipoise_lab.maths.rates import Interval
+from equipoise_lab.maths.rates import Estimate
 
 SHOWS: Mapping[str, Show] = {
     "number": number,
@@ -82,8 +81,6 @@ def shown(value: Any, how: str = "") -> str:  # noqa: ANN401
     if how == RATE:
         return f"{value.hits}/{value.n} {interval(value, percent)}"
     name, plus, _ = how.partition("+n")
-    if isinstance(value, Interval):
-        value = Estimate.of(value)
     if isinstance(value, Mapping) and "estimate" in value:
         value = Estimate.read(value)
     if isinstance(value, Estimate):
@@ -159,8 +156,6 @@ def as_json(value: Any) -> Any:  # noqa: ANN401
 
     A dataclass is its fields.
     """
-    if isinstance(value, Interval):
-        value = Estimate.of(value)
     if isinstance(value, Estimate):
         return value.as_json()
     if is_dataclass(value) and not isinstance(value, type):

@@ -8,7 +8,7 @@ import numpy as np
 
 from equipoise.core.errors import MissingExtra
 from equipoise.core.plugins import LAB
-from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.maths.rates import Estimate
 
 STYLE: Any = {
     "svg.hashsalt": "equipoise",

@@ -3,12 +3,17 @@
 import sys
 import tomllib
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from equipoise.core import settings as layers
 from equipoise.core.settings import Settings
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise_lab.evaluation.jsonl import json_object, lines
 from equipoise_lab.evaluation.results import encoded, write_atomically
 from equipoise_lab.maths.rates import clopper_pearson
@@ -40,6 +45,15 @@ def config(folder: Path) -> Row:
 def settings(flags: Mapping[str, Any]) -> Settings:
     """The settings of these flags alone: no settings file and no environment counts."""
     return layers.load(dict(flags), environment={}, folder=Path(__file__).parent).settings
+
+
+@contextmanager
+def components(out: Path, flags: Mapping[str, Any]) -> Iterator[Components]:
+    """What pipelines are built from with these flags, on the store of the folder `out`, where replies are kept, too."""
+    out.mkdir(parents=True, exist_ok=True)
+    chosen = settings({"model.replay": str(out / "replies.db"), **flags})
+    with Store.open(out / "index.db", create=True) as store:
+        yield Components(chosen, store, EmbeddedEncoder(), build.chat_model(chosen.model))
 
 
 def read(path: Path) -> list[Row]:

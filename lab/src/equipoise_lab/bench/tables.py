@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.maths.rates import Estimate
 
 MISSING = "–"
 

@@ -125,10 +125,11 @@ def _show(result: EbiResult, ranks: dict[str, int] | None) -> None:
     console = Terminal()
     console.table(("passage", "kind", "stance", "SS", "PS", *beside), rows)
     for sign in Sign:
-        if shares := property_shares(result.of(sign.kind)):
+        held = [(p.measures.property_1, p.measures.property_2) for p in result.of(sign.kind) if p.measures]
+        if shares := property_shares(held):
             console.print(
-                f"{sign}: both properties {shares.both:.0%}, only 1 {shares.only_1:.0%}, "
-                f"only 2 {shares.only_2:.0%}, neither {shares.neither:.0%} of {shares.passages}"
+                f"{sign}: both properties {shares['both']:.0%}, only 1 {shares['only_1']:.0%}, "
+                f"only 2 {shares['only_2']:.0%}, neither {shares['neither']:.0%} of {shares['count']}"
             )
 
 

@@ -77,18 +77,23 @@ def write_atomically(path: Path, content: bytes) -> None:
     partial.replace(path)
 
 
-def check_config(out: Path, config: Mapping[str, object]) -> None:
+def check_config(out: Path, config: Mapping[str, object], file: str = CONFIG) -> None:
     """Write the configuration beside the results, or make sure that it is the one they were made with.
 
-    Raises InputError that names the first difference: results of two configurations must not mix.
+    Raises InputError that names what differs: results of two configurations must not mix.
     """
-    path = out / CONFIG
-    content = encoded(dict(config))
-    if path.exists() and path.read_bytes() != content:
-        raise InputError(
-            f"{out} holds results of another configuration ({path.name} differs): choose another --out, "
-            "or delete that folder to begin again"
-        )
+    path, content = out / file, encoded(config)
+    if path.exists():
+        try:
+            before, now = json.loads(path.read_bytes()), json.loads(content)
+            differing = sorted(name for name in before.keys() | now if before.get(name) != now.get(name))
+        except (ValueError, AttributeError, RecursionError):
+            differing = ["all"]
+        if differing:
+            raise InputError(
+                f"{out} holds results of another configuration (it differs in {', '.join(differing)}): give the "
+                "same options to go on with it, choose another --out, or delete that folder to begin again"
+            )
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content)
 

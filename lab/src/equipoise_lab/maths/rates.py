@@ -1,43 +1,75 @@
-"""Intervals of a rate, by scipy."""
+"""Numbers with what they rest on: a value, its interval, how many were measured. Intervals of a rate are scipy's."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+DIGITS = 6
+"""Decimal places of a number that is kept."""
+
+Json = dict[str, float | int]
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate with its confidence interval: `low <= high`, confidence `level`, resting on `n` units."""
+class Estimate:
+    """A measured number: `value` between `low` and `high`, over `n` units; `unscored` ones had no value. `hits` is the
+    count behind a rate, None for all else."""
 
-    estimate: float
+    value: float
     low: float
     high: float
-    level: float
     n: int
+    hits: int | None = None
+    unscored: int = 0
+
+    @classmethod
+    def of(cls, value: float, low: float, high: float, n: int, hits: int | None = None) -> Self:
+        """The numbers rounded to DIGITS."""
+        value, low, high = (round(float(number), DIGITS) + 0.0 for number in (value, low, high))
+        return cls(value, low, high, n, hits)
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        """The estimate of what `as_json` gave."""
+        return cls(row["estimate"], row["low"], row["high"], row["n"], row.get("k"))
+
+    def as_json(self) -> Json:
+        """{"k" (of a rate), "estimate", "low", "high", "n"}: the form of every summary.json."""
+        hits = {} if self.hits is None else {"k": self.hits}
+        return {**hits, "estimate": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
-def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
-    """The exact (Clopper-Pearson 1934) interval of a rate: never too narrow. None for no trials.
+def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Estimate | None:
+    """A rate with its count and the exact (Clopper-Pearson 1934) interval: never too narrow. None for no trials.
 
     Worked value: 0 of 10 at 95%: low 0, high 1 - 0.025^(1/10) = 0.3085.
     """
-    return proportion(successes, trials, level, "exact")
+    return _proportion(successes, trials, level, "exact", successes)
 
 
-def proportion(
-    successes: int, trials: int, level: float, method: Literal["exact", "wilson"]
-) -> Interval | None:
-    """The interval of a rate by scipy's method of that name. None for no trials.
+def wilson(successes: int, trials: int, *, level: float = 0.95) -> Estimate | None:
+    """A rate with the Wilson (1927) score interval: right on average, without correction. None for no trials.
 
-    Raises ValueError for counts that are not possible.
+    Worked value: 5 of 10 at 95%: 0.2366 to 0.7634.
     """
+    return _proportion(successes, trials, level, "wilson")
+
+
+def _proportion(
+    successes: int,
+    trials: int,
+    level: float,
+    method: Literal["exact", "wilson"],
+    hits: int | None = None,
+) -> Estimate | None:
+    """By scipy's method of that name. Raises ValueError for counts that are not possible."""
     check_level(level)
     if trials < 0 or not 0 <= successes <= max(trials, 0):
         raise ValueError(f"{successes} successes in {trials} trials is not possible")
     if trials == 0:
         return None
-    low, high = _bounds(successes, trials, level, method)
-    return Interval(successes / trials, low, high, level, trials)
+    return Estimate.of(successes / trials, *_bounds(successes, trials, level, method), trials, hits)
 
 
 @lru_cache(maxsize=4096)

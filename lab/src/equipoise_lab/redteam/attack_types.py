@@ -1,7 +1,6 @@
-"""What an attack is about, what it hands in, and how it ended."""
+"""What an attack is about, and how it ended."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from equipoise.core.types import Document, Span, Tag
 
@@ -24,23 +23,6 @@ class AttackCase:
     spans: tuple[Span, ...] = ()
     tags: frozenset[Tag] = frozenset()
     documents: tuple[Document, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Crafted:
-    """What the attacker hands in: the question as typed, and documents for corpora that anybody may write."""
-
-    question: str
-    documents: tuple[Document, ...] = ()
-
-
-@runtime_checkable
-class Attack(Protocol):
-    """Makes what an attacker would hand in, to measure the defences of your own systems."""
-
-    async def craft(self, case: AttackCase) -> Crafted:
-        """The question to type and the documents to plant for `case`. Raises ModelError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 from equipoise.core.errors import InputError
+from equipoise_lab.evaluation.results import check_config
 from equipoise_lab.training.extras import library
 
 RUN, CHECKPOINT, BEST, METRICS = "run.json", "checkpoint.pt", "best.pt", "metrics.jsonl"
@@ -19,20 +20,7 @@ RUN, CHECKPOINT, BEST, METRICS = "run.json", "checkpoint.pt", "best.pt", "metric
 
 def claim(folder: Path, run: Mapping[str, Any]) -> None:
     """Make the folder that of `run`; raises InputError where it is another run's, naming what differs."""
-    path = folder / RUN
-    folder.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        _whole(path, lambda file: file.write_text(json.dumps(run, indent=1) + "\n", "utf-8"))
-        return
-    try:
-        there = json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError):
-        there = {}
-    if differing := sorted(k for k in {*run, *there} if run.get(k) != there.get(k)):
-        raise InputError(
-            f"{folder} holds another training run (it differs in {', '.join(differing)}): give the same "
-            "options to go on with it, or another --out"
-        )
+    check_config(folder, run, RUN)
 
 
 def save(folder: Path, name: str, state: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ most questions are also read with windows that lack their answer, or asked with 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -23,12 +23,13 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.highlighters.deciding import BEST
 from equipoise.rag.highlighters.evidence import SAYING_NOTHING
 from equipoise.text.tokens import STOP_WORDS, WORD, words
+from equipoise_lab.maths.statistics import logistic
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.lora import adapt, learnt
-from equipoise_lab.training.reader import QUESTION, WEIGHTS, identity
+from equipoise_lab.training.reader import QUESTION, WEIGHTS, run_of
 from equipoise_lab.training.student import of_a_cell, rows_of
 from equipoise_lab.training.updates import Updates, padded
 
@@ -81,10 +82,7 @@ class DecisionPlan:
 
 def train_decision(plan: DecisionPlan, report: Report = lambda done, total, what: None) -> Path:
     """Train, or resume the run in `plan.out`; the file with what was learnt. Raises MissingExtra and InputError."""
-    for name in ("torch", "transformers", "safetensors"):
-        library(name)
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "base")}
-    checkpoints.claim(plan.out, identity(options, plan.data, [plan.base / WEIGHTS]))
+    checkpoints.claim(plan.out, run_of(plan, plan.base / WEIGHTS))
     asked = [row for folder in plan.data for row in ask(folder, plan.out / ASKED, plan.questions, report)]
     examples = made_of(asked, Random(plan.seed))
     if len(examples) < plan.batch:
@@ -193,7 +191,7 @@ def by_words(questions: Sequence[str], answered: Sequence[bool], sets: Sequence[
     part = np.array([int(sha256(name.encode()).hexdigest(), 16) % FOLDS for name in sets])
     logits = np.zeros(len(told))
     for fold in set(part.tolist()):
-        fitted = _logistic(x[part != fold], y[part != fold])
+        fitted = logistic(x[part != fold], y[part != fold], weight=1.0, ridge=RIDGE / 2)
         logits[part == fold] = x[part == fold] @ fitted[1:] + fitted[0]
     return logits
 
@@ -202,18 +200,6 @@ def _terms(question: str) -> list[str]:
     """Each once, in an order that is the same in every process: a run that goes on must learn the same."""
     said = words(question)
     return list(dict.fromkeys([*said, *(" ".join(pair) for pair in pairwise(said))]))
-
-
-def _logistic(x: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401
-    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        z = x @ theta[1:] + theta[0]
-        error = 1 / (1 + np.exp(-z)) - y
-        value = float((np.logaddexp(0, z) - y * z).sum() + RIDGE / 2 * theta[1:] @ theta[1:])
-        return value, np.concatenate([[error.sum()], x.T @ error + RIDGE * theta[1:]])
-
-    minimize, start = library("scipy.optimize").minimize, np.zeros(x.shape[1] + 1)
-    found: NDArray[np.float64] = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return found
 
 
 class _Run:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import auc
 from equipoise_lab.training.batches import Labelled, tensors
 from equipoise_lab.training.examples import Example, Target
 from equipoise_lab.training.extras import library

@@ -30,6 +30,8 @@ MODEL, WEIGHTS = "model", "model.safetensors"
 QUESTIONS, PASSAGES = "questions.jsonl.xz", "passages.jsonl.xz"
 PARTS, HELD_OUT = 7, 4
 """Sets are dealt into so many parts by the hash of their name; this one is held out."""
+PLACES = ("out", "data", "base", "start")
+"""Fields of a plan that say where something lies; what lies there counts, not the place."""
 OWN = "own-"
 """Sets whose passages are whole documents begin so; they are held out by document."""
 QUESTION, FAR, WHOLE = 64, 2, 900
@@ -85,11 +87,7 @@ class ReaderPlan:
 def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: None) -> Path:
     """Train, or resume the run in `plan.out`; the folder with `model.safetensors`, which has the names of
     BertForSequenceClassification. Raises MissingExtra and InputError."""
-    for name in ("torch", "transformers", "safetensors"):
-        library(name)
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "base", "start")}
-    models = [folder / WEIGHTS for folder in (plan.base, plan.start) if folder]
-    same = identity(options, plan.data, models)
+    same = run_of(plan, *(folder / WEIGHTS for folder in (plan.base, plan.start) if folder))
     groups = _train_on(plan)
     checkpoints.claim(plan.out, same)
     run = _Run(plan)
@@ -101,6 +99,13 @@ def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: No
         trained = _between(trained, load(plan.start), plan.start_kept)
     library("safetensors.torch").save_file(trained, folder / WEIGHTS, {"format": "pt"})
     return folder
+
+
+def run_of(plan: Any, *models: Path) -> dict[str, Any]:  # noqa: ANN401
+    """What makes the run of a plan the same run. Raises MissingExtra where it cannot be trained here, InputError."""
+    for name in ("torch", "transformers", "safetensors"):
+        library(name)
+    return identity({k: v for k, v in asdict(plan).items() if k not in PLACES}, plan.data, models)
 
 
 def identity(options: dict[str, Any], data: Sequence[Path], models: Sequence[Path]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from equipoise.maths.checks import Floats
 from equipoise_lab.attacks.passages import Kind
+from equipoise_lab.attacks.properties import property_shares
 from equipoise_lab.bench.bias import said
 from equipoise_lab.bench.bias.records import (
     BENIGN,
@@ -28,20 +29,12 @@ from equipoise_lab.bench.bias.records import (
     PassageRecord,
     UnderCondition,
 )
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.maths import measures
 from equipoise_lab.maths.measures import spearman
+from equipoise_lab.maths.rates import Estimate
 
 SIDE = {Kind.ADV_POS.value: 1.0, Kind.ADV_NEG.value: -1.0}
-PROPERTIES = {
-    "both": (True, True),
-    "only_1": (True, False),
-    "only_2": (False, True),
-    "neither": (False, False),
-}
-"""Shares of attack passages in Table 1."""
-
 Numbers = dict[str, Any]
 Attacked = Mapping[str, float | Sequence[float]]
 """PS under attack by query, one or several."""
@@ -263,17 +256,11 @@ def worst_case(cells: Sequence[Numbers]) -> Numbers | None:
 
 
 def property_table(passages: Sequence[PassageRecord]) -> Numbers:
-    """Table 1, by sign: shares of attack passages with both properties, one, the other, neither; and their count.
-
-    Worked value: (True, True) and (True, False) give both 0.5, only_1 0.5, the others 0, count 2.
-    """
-    table = {}
-    for sign in SIGNED:
-        held = [(one.property_1, one.property_2) for one in passages if one.kind == sign]
-        if held:
-            table[sign] = {name: held.count(pair) / len(held) for name, pair in PROPERTIES.items()}
-            table[sign] |= {"count": len(held)}
-    return table
+    """Table 1, by sign: see `property_shares`."""
+    held = {
+        sign: [(one.property_1, one.property_2) for one in passages if one.kind == sign] for sign in SIGNED
+    }
+    return {sign: shares for sign in SIGNED if (shares := property_shares(held[sign]))}
 
 
 def answered(

@@ -7,10 +7,9 @@ import numpy as np
 
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.records import BENIGN, ESTIMATOR, SIGNED, FactRecord, LikertRecord, rounded
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.evaluation.results import grouped
-from equipoise_lab.maths.calibration import auc
-from equipoise_lab.maths.measures import spearman
+from equipoise_lab.maths.measures import auc, spearman
+from equipoise_lab.maths.rates import Estimate
 
 LEAST = 4
 """Scored passages of a question in Figure 2: with two, any direction correlates perfectly."""

@@ -63,7 +63,7 @@ async def bench(plan: HijackPlan, place: Folders, components: Components, progre
     components.need_chat(FOR)
     emails = _inbox(plan, place)
     llmail = place.llmail or place.data / cases.LLMAIL_FILE
-    attacks = await cases.attacks(place.data, llmail, emails, plan.choice)
+    attacks = cases.attacks(place.data, llmail, emails, plan.choice)
     everything = [*attacks, *cases.benign(place.data, emails, plan.choice)]
     wanted, skipped = cases.askable(cases.limited(everything, plan.limit))
     config = _config(plan, emails, everything, components)

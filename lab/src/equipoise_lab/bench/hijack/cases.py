@@ -1,7 +1,7 @@
 """What is asked: attacks, benign questions about the inbox, and benign prompts that look like attacks.
 
 The data folder holds `llmail_inject/` (attack e-mails, used as the user's prompt, and the inbox) and
-`attack_prompts/` (prompts made for other ends, which `attacks.hijack.WithRequest` gives this one). Nothing is cut:
+`attack_prompts/` (prompts made for other ends, which `with_request` gives this one). Nothing is cut:
 a prompt that the product does not take, over 4,000 characters for example, is listed as skipped with the reason.
 """
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from equipoise.core.errors import InputError
 from equipoise.rag.gathering import checked
-from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
+from equipoise_lab import prompts
 from equipoise_lab.bench.hijack import inbox
 from equipoise_lab.bench.hijack.inbox import Email, place
 from equipoise_lab.evaluation.jsonl import json_object, lines, text_of
-from equipoise_lab.redteam.attack_types import Attack, AttackCase
+from equipoise_lab.redteam.hijack import CHALLENGE, written
 
 LLMAIL = "llmail"
 RIDING = "llmail+question"
@@ -33,7 +33,7 @@ PROMPT_SOURCES = (
     "advbench_goals",
 )
 LOOK_ALIKES = "benign_notinject"
-AIM = "the tool called with the attacker's arguments"
+REQUEST_PROMPT = "hijack-request-v1"
 
 
 class CaseKind(StrEnum):
@@ -70,19 +70,29 @@ class Drawing:
     seed: int = 0
 
 
-async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Drawing) -> list[Case]:
+def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Drawing) -> list[Case]:
     """Every LLMail-Inject attack of the file, bare and behind a question, then the drawn prompts.
 
     Raises InputError.
     """
     rows, asked = _llmail(llmail), inbox.questions(emails)
-    cases = await _crafted(LLMAIL, rows, AsWritten())
-    for (name, prompt), honest in zip(rows, cycle(asked), strict=False):
-        cases += await _crafted(RIDING, [(f"{name}+question", prompt)], BehindQuestion(honest.question))
+    riding = [
+        (f"{name}+question", f"{honest.question}\n\n{prompt}")
+        for (name, prompt), honest in zip(rows, cycle(asked), strict=False)
+    ]
+    sources = {LLMAIL: rows, RIDING: riding}
     for source, count in _shares(choice.prompts).items():
-        rows = _drawn(data / PROMPT_FOLDER / f"{source}.jsonl", count, choice)
-        cases += await _crafted(source, rows, WithRequest())
-    return cases
+        drawn = _drawn(data / PROMPT_FOLDER / f"{source}.jsonl", count, choice)
+        sources[source] = [(name, with_request(prompt)) for name, prompt in drawn]
+    return [
+        Case(name, source, CaseKind.ATTACK, text) for source, rows in sources.items() for name, text in rows
+    ]
+
+
+def with_request(prompt: str) -> str:
+    """A prompt made for something else, such as a jailbreak, with the request to call the tool."""
+    call = written(CHALLENGE.to, CHALLENGE.body)
+    return prompts.load(REQUEST_PROMPT, prompt=prompt, call=call)[0].content
 
 
 def benign(data: Path, emails: Sequence[Email], choice: Drawing) -> list[Case]:
@@ -119,12 +129,6 @@ def limited(cases: Iterable[Case], limit: int | None) -> list[Case]:
     for case in cases:
         by_source.setdefault(case.source, []).append(case)
     return [case for mine in by_source.values() for case in mine[:limit]]
-
-
-async def _crafted(source: str, rows: Iterable[tuple[str, str]], attack: Attack) -> list[Case]:
-    """A case for each (id, prompt), as `attack` hands it in."""
-    cases = [AttackCase(name, text, AIM) for name, text in rows]
-    return [Case(c.case_id, source, CaseKind.ATTACK, (await attack.craft(c)).question) for c in cases]
 
 
 def _llmail(path: Path) -> list[tuple[str, str]]:

@@ -23,8 +23,7 @@ from equipoise.text.fence import fenced
 from equipoise.text.tokens import has_words
 from equipoise_lab import prompts
 from equipoise_lab.bench.judges.rating import MAX_TOKENS, Explanation
-from equipoise_lab.maths.rates import Interval
-from equipoise_lab.maths.statistics import wilson
+from equipoise_lab.maths.rates import Estimate, wilson
 
 ZERO_SHOT, INFORMED = "judge-comparison-v2", "judge-comparison-v1"
 DECLINED = "(no answer: it declined)"
@@ -169,13 +168,13 @@ def combined(votes: list[Vote]) -> Comparison:
     return Comparison(verdict, explanation, tuple(votes))
 
 
-def consistency(comparisons: Iterable[Comparison]) -> Interval | None:
+def consistency(comparisons: Iterable[Comparison]) -> Estimate | None:
     """The share of comparisons in both orders with the same verdict twice (Wilson); None without any."""
     said = [c.consistent for c in comparisons if c.consistent is not None]
     return wilson(sum(said), len(said))
 
 
-def first_place_share(comparisons: Iterable[Comparison]) -> Interval | None:
+def first_place_share(comparisons: Iterable[Comparison]) -> Estimate | None:
     """The share of votes with a winner that went to the answer shown first (Wilson); None without any.
 
     Without a preference for a place it is near 0.5; it is 0.5 where both orders always agree.

@@ -106,7 +106,7 @@ def standings(
         {"contender": name, **tally(ends[name]), **{column: some[n] for column, some in intervals.items()}}
         for n, name in enumerate(names)
     ]
-    return sorted(rows, key=lambda row: (-(row["elo"].estimate if row["elo"] else -np.inf), row["contender"]))
+    return sorted(rows, key=lambda row: (-(row["elo"].value if row["elo"] else -np.inf), row["contender"]))
 
 
 def canonical(matches: Iterable[Match]) -> list[Match]:

@@ -10,7 +10,6 @@ One object a line; `item_id`, `question` and `documents` are needed, the rest ma
 Offsets count characters (code points) of the document's text, end exclusive.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -125,12 +124,6 @@ def from_line(line: str, where: str) -> QaItem:
 def as_row(item: QaItem) -> dict[str, Any]:
     """The item as an object whose line `from_line` reads again."""
     return asdict(item) | {"gold": [[span.doc_id, span.start, span.end] for span in item.gold]}
-
-
-def write(items: Sequence[QaItem], path: Path) -> None:
-    """Write `items` in the form that `read` reads."""
-    rows = [json.dumps(as_row(item), ensure_ascii=False) + "\n" for item in items]
-    path.write_text("".join(rows), "utf-8")
 
 
 def without(items: Sequence[QaItem], names: Sequence[str]) -> list[QaItem]:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.core.types import Span
-from equipoise_lab.maths.rates import Interval, scipy_stats
+from equipoise_lab.maths.rates import Estimate, scipy_stats
+from equipoise_lab.maths.statistics import percentile_intervals
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -108,7 +109,7 @@ def decided(answer: str, tags: Iterable[str] = ()) -> str | None:
 
 def declining(
     pairs: Sequence[tuple[bool, bool]], *, seed: int, level: float = 0.95
-) -> dict[str, Interval | None]:
+) -> dict[str, Estimate | None]:
     """Precision, recall and F1 of declining, seen as finding what cannot be answered, from (declined, unanswerable) of
     each question (Table 3).
 
@@ -150,14 +151,14 @@ def decisions(pairs: Sequence[tuple[str, str | None]], *, seed: int, level: floa
     }
 
 
-def pearson(first: Sequence[float], second: Sequence[float], *, level: float = 0.95) -> Interval | None:
+def pearson(first: Sequence[float], second: Sequence[float], *, level: float = 0.95) -> Estimate | None:
     """Pearson's correlation (-1 to 1) with Fisher's (1921) interval (Figure 9); None for fewer than four pairs
     or where one side does not vary. Worked value: (1, 2, 3, 4) with (1, 3, 2, 4) gives 0.8."""
     if len(first) < 4 or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
         return None
     result = scipy_stats().pearsonr(first, second)
     low, high = result.confidence_interval(level)
-    return Interval(float(result.statistic), float(low), float(high), level, len(first))
+    return Estimate.of(result.statistic, low, high, len(first))
 
 
 def _harmonic(pair: tuple[float, float]) -> float:
@@ -180,14 +181,10 @@ def _shares(tops: np.ndarray, bottoms: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(tops, bottoms, out=np.full(np.shape(tops), np.nan), where=bottoms > 0))
 
 
-def _ratio(tops: np.ndarray, bottoms: np.ndarray, n: int, level: float) -> Interval | None:
+def _ratio(tops: np.ndarray, bottoms: np.ndarray, n: int, level: float) -> Estimate | None:
     return _interval(_shares(tops, bottoms), n, level)
 
 
-def _interval(values: np.ndarray, n: int, level: float) -> Interval | None:
-    """The first value as estimate, the quantiles of the others as bounds; None for a first one without value."""
-    if n == 0 or np.isnan(values[0]):
-        return None
-    drawn = values[1:][~np.isnan(values[1:])]
-    low, high = np.quantile(drawn, [(1.0 - level) / 2, (1.0 + level) / 2])
-    return Interval(float(values[0]), float(low), float(high), level, n)
+def _interval(values: np.ndarray, n: int, level: float) -> Estimate | None:
+    """The first value as estimate, within the quantiles of the others; None for a first one without value."""
+    return percentile_intervals(values[:1], values[1:, None], n=n, level=level)[0] if n else None

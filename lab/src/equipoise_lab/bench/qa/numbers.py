@@ -1,6 +1,6 @@
 """All numbers of a run, by data set, as summary.json has them: every measure with its interval and n.
 
-Numbers are plain; estimates are `Estimate` or `Interval`. Failed questions said neither yes nor no: they are left
+Numbers are plain; estimates are `Estimate`. Failed questions said neither yes nor no: they are left
 out of every measure but the counts.
 """
 
@@ -34,7 +34,7 @@ from equipoise_lab.bench.qa.records import (
     QaTiming,
 )
 from equipoise_lab.evaluation.results import grouped
-from equipoise_lab.maths.statistics import wilson
+from equipoise_lab.maths.rates import wilson
 
 ESTIMATOR = Estimator(0.95, seed=20261121, resamples=4_000)
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from equipoise_lab.bench import layouts, output, plots
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.layouts import Layout, filled, places, value_at
 from equipoise_lab.bench.plots import Axes
 from equipoise_lab.bench.qa import records
@@ -275,7 +274,7 @@ def _highest(rating: Numbers) -> str:
     def draw(axes: Axes) -> None:
         for place, win in enumerate(wins.values()):
             axes.barh(place, win["count"], color=COLOURS[0], alpha=0.8)
-            if share := Estimate.of(win["share"]):
+            if share := win["share"]:
                 axes.plot([share.low * n, share.high * n], [place, place], color="black", linewidth=1)
         plots.rows(axes, list(wins))
         axes.set(xlabel=f"highest rating of all, of {n} questions", title=rating["judge"])

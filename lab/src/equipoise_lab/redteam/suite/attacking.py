@@ -13,12 +13,10 @@ from equipoise_lab.evaluation.run import Evaluated, Progress, evaluate, silent
 from equipoise_lab.redteam.suite import summaries
 from equipoise_lab.redteam.suite.cases import (
     BENIGN,
-    INSIDE,
     LOOK_ALIKE,
     PLANTED,
     AttackSample,
     Material,
-    limited,
     of,
 )
 from equipoise_lab.redteam.suite.summaries import Carried
@@ -70,7 +68,7 @@ async def run(
     check_config(out, {**plan.described, "budget": plan.budget, "cases_sha256": fingerprint(texts)[:16]})
     results: list[Carried] = []
     for name, some in cases.items():
-        samples = [AttackSample(name, case) for case in limited(some, plan.limit)]
+        samples = [AttackSample(name, case) for case in some[: plan.limit]]
         wanted = [target for target in targets if target.name in plan.on.get(name, [t.name for t in targets])]
         fit, left_out = await _fit(name, wanted)
         systems = [Attacked(target, plan.budget, honest) for target in fit]
@@ -94,7 +92,7 @@ async def _fit(attack: str, targets: Sequence[Target]) -> tuple[list[Target], di
     fit: list[Target] = []
     left_out: dict[str, str] = {}
     for target in targets:
-        reason = unfit(attack, target, INSIDE, PLANTED)
+        reason = unfit(attack, target)
         if not reason and attack in PLANTED and isinstance(target, Planting):
             try:
                 await target.reset()

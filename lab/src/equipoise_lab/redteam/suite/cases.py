@@ -1,7 +1,7 @@
 """The cases of a suite: our own prompts, those of a data folder, and what is made from the documents by rule."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -270,8 +270,3 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _place(name: str) -> str:
     return sha256(name.encode()).hexdigest()
-
-
-def limited(cases: Iterable[AttackCase], limit: int | None) -> list[AttackCase]:
-    """The first `limit` cases; all of them for None."""
-    return list(cases)[:limit]

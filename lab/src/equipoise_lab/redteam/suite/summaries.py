@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise_lab.evaluation.records import SampleRecord
+from equipoise_lab.evaluation.results import grouped
 from equipoise_lab.maths.rates import clopper_pearson
 from equipoise_lab.redteam.attack_types import AttackOutcome
 from equipoise_lab.redteam.oracle import WRITTEN_ONLY
 from equipoise_lab.redteam.suite.cases import BENIGN, LOOK_ALIKE
 
 LEVEL = 0.95
-DIGITS = 6
-"""Decimal places of a rate that is kept."""
 MISSING = "–"
 WORST = 3
 """Transcripts of each attack on each system."""
@@ -86,8 +85,8 @@ def residual_bound(successes: int, n: int) -> float | None:
 
     Worked value: none of 59 gives 1 - 0.05 ** (1 / 59) = 0.0495. None for no cases.
     """
-    interval = clopper_pearson(successes, n, level=2 * LEVEL - 1)
-    return None if interval is None else round(interval.high, DIGITS)
+    found = clopper_pearson(successes, n, level=2 * LEVEL - 1)
+    return None if found is None else found.high
 
 
 def markdown(counted: Mapping[str, Any]) -> str:
@@ -120,12 +119,8 @@ def markdown(counted: Mapping[str, Any]) -> str:
 
 def rate(flags: Sequence[bool]) -> dict[str, float | int] | None:
     """The share of true ones with its exact interval (Clopper and Pearson 1934), as JSON has it; None for no flags."""
-    hits = sum(flags)
-    interval = clopper_pearson(hits, len(flags), level=LEVEL)
-    if interval is None:
-        return None
-    value, low, high = (round(number, DIGITS) for number in (interval.estimate, interval.low, interval.high))
-    return {"k": hits, "estimate": value, "low": low, "high": high, "n": len(flags)}
+    found = clopper_pearson(sum(flags), len(flags), level=LEVEL)
+    return None if found is None else found.as_json()
 
 
 def shown(rate: Mapping[str, float] | None) -> str:
@@ -170,7 +165,4 @@ def _by_system(result: Carried) -> dict[str, list[AttackOutcome]]:
 
 
 def _records_by_system(result: Carried) -> dict[str, list[SampleRecord]]:
-    by_system: dict[str, list[SampleRecord]] = {}
-    for record in result.records:
-        by_system.setdefault(record.system, []).append(record)
-    return by_system
+    return grouped(result.records, lambda record: record.system)

@@ -1,7 +1,8 @@
 """The systems under attack: what is built from an index, and what is asked where it runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -19,17 +20,12 @@ from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.journal import Journal
 from equipoise_lab import prompts
-from equipoise_lab.redteam import asking, verdict
-from equipoise_lab.redteam.attack_types import AttackOutcome
-from equipoise_lab.redteam.beside import BesideTrusted
-from equipoise_lab.redteam.cut_up import CutUp
+from equipoise_lab.redteam import beside, cut_up, incomplete, oracle, poison, probe, verdict
+from equipoise_lab.redteam.asking import Tries, carried_out, other_task_done, typed
+from equipoise_lab.redteam.attack_types import AttackCase, AttackOutcome
 from equipoise_lab.redteam.hijack import told
-from equipoise_lab.redteam.incomplete import Incomplete
-from equipoise_lab.redteam.oracle import Oracle
-from equipoise_lab.redteam.poison import PoisonAndSteer
-from equipoise_lab.redteam.probe import Probe
-from equipoise_lab.redteam.rules import answers
-from equipoise_lab.redteam.suite.cases import BENIGN, LOOK_ALIKE, AttackSample
+from equipoise_lab.redteam.rules import answers, calls_tool, helps
+from equipoise_lab.redteam.suite.cases import BENIGN, INSIDE, LOOK_ALIKE, PLANTED, AttackSample
 from equipoise_lab.redteam.targets import (
     FORCED,
     Inside,
@@ -114,9 +110,8 @@ class Attacked:
         """How the case ended; for a benign question its utility."""
         if sample.attack in (BENIGN, LOOK_ALIKE):
             return await self._utility(sample)
-        strategy = strategies(self.honest)[sample.attack]
-        ended: AttackOutcome = await strategy.carry_out(sample.case, self.target, budget=self.budget)
-        return ended
+        begin = strategies(self.honest)[sample.attack]
+        return await carried_out(begin(sample.case, self.target), self.budget)
 
     async def _utility(self, sample: AttackSample) -> AttackOutcome:
         response = await asked(self.target.ask(sample.case.question))
@@ -132,22 +127,21 @@ class Attacked:
         )
 
 
-def strategies(honest: tuple[str, ...]) -> dict[str, Any]:
-    """Every attack by name."""
-    made: list[Any] = [
-        asking.hijack(honest),
-        asking.off_task(honest),
-        asking.jailbreak(honest),
-        verdict.typed(honest),
-        CutUp(),
-        Incomplete(),
-        verdict.Verdict(),
-        Oracle(),
-        PoisonAndSteer(),
-        Probe(),
-        BesideTrusted(),
-    ]
-    return {attack.name: attack for attack in made}
+def strategies(honest: tuple[str, ...]) -> dict[str, Callable[[AttackCase, Any], Tries]]:
+    """Every attack by name, as what begins its tries."""
+    return {
+        "hijack": partial(typed, rule=lambda said, case: calls_tool(said), honest=honest, tool=True),
+        "off_task": partial(typed, rule=other_task_done, honest=honest),
+        "jailbreak": partial(typed, rule=lambda said, case: helps(said), honest=honest),
+        "verdict_typed": partial(typed, rule=verdict.turns, honest=honest),
+        "cut_up": cut_up.tries,
+        "incomplete": incomplete.tries,
+        "verdict": verdict.tries,
+        "oracle": oracle.tries,
+        "poison_and_steer": poison.tries,
+        "probe": probe.tries,
+        "beside_trusted": beside.tries,
+    }
 
 
 def target(name: str, components: Components) -> Target:
@@ -167,12 +161,12 @@ def target(name: str, components: Components) -> Target:
     return PipelineTarget(replace(components, settings=settings), name, pipeline)
 
 
-def unfit(attack: str, target: Target, inside: Sequence[str], planted: Sequence[str]) -> str:
+def unfit(attack: str, target: Target) -> str:
     """Why the attack cannot be carried out on the target; empty where it can."""
     from_inside = isinstance(target, Inside) and getattr(target, "pipeline", "hs") == "hs"
-    if attack in inside and not from_inside:
+    if attack in INSIDE and not from_inside:
         return "nobody can replace its highlighter from here"
-    if attack in planted and not isinstance(target, Planting):
+    if attack in PLANTED and not isinstance(target, Planting):
         return "it takes no documents"
     return ""
 
