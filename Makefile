@@ -11,8 +11,8 @@ with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
-	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model bench-hijack \
+	bench-reading bench-field bench-speed bench-stores bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
+	bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model ranking-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
 demo: $(VENV)/.core
@@ -35,7 +35,7 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
-		lab/tests/test_training.py lab/tests/test_training_reader.py lab/tests/test_training_student.py \
+		lab/tests/test_training.py lab/tests/test_training_reader.py lab/tests/test_training_ranking.py \
 		lab/tests/test_training_decision.py tests/unit/test_pooling.py \
 		tests/contract/test_highlighters.py tests/contract/test_encoders.py \
 		-m "not live" -k "not multilingual" -n auto --dist worksteal
@@ -121,6 +121,10 @@ bench-speed: $(VENV)/.speed $(VENV)/.serve
 	$(BIN)/python benchmarks/speed/run.py
 	$(BIN)/python benchmarks/speed/questions.py --rates 1 2 3 5
 
+# DATABASE=postgres://me@host/database
+bench-stores: $(VENV)/.bench $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python benchmarks/stores/graph.py $(DATABASE)
+
 profile: $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
 	$(BIN)/python benchmarks/speed/profile.py
 
@@ -165,6 +169,12 @@ decision-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 	$(BIN)/equipoise train decision --data $(DATA)/field_questions --data $(DATA)/manual_questions \
 		--base .equipoise/decision/base --questions 3250 --precision bf16 --out .equipoise/decision/run
 	$(BIN)/python scripts/build_adapted.py decision .equipoise/decision/run/adapter.safetensors --check
+
+ranking-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
+	$(BIN)/python scripts/build_adapted.py --floats .equipoise/ranking/teacher
+	$(BIN)/equipoise train ranking --data $(DATA)/field_questions --data $(DATA)/manual_questions \
+		--teacher .equipoise/ranking/teacher --questions 2200 --precision bf16 --out .equipoise/ranking/run
+	$(BIN)/python scripts/build_adapted.py ranking .equipoise/ranking/run/model/model.safetensors --check
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b

@@ -1,13 +1,14 @@
 """Build a model learnt on top of the embedded cross-encoder, as one small ONNX file, without torch.
 
-    python scripts/build_adapted.py --floats FOLDER            writes the cross-encoder that ships, to train on
-    python scripts/build_adapted.py stance ADAPTER             writes src/equipoise/models/data/
-    python scripts/build_adapted.py decision ADAPTER --check   compares the committed file
+    python scripts/build_adapted.py --floats FOLDER           writes the cross-encoder that ships, to train on
+    python scripts/build_adapted.py stance LEARNT             writes src/equipoise/models/data/
+    python scripts/build_adapted.py decision LEARNT --check   compares the committed file
 
-ADAPTER is the `adapter.safetensors` that `benchmarks/stance/train.py` or `equipoise train decision` leaves. The large
-tensors stay in the cross-encoder's file beside it: the graph says at which byte each begins, so all tasks share 32 MB.
-The same adapter gives the same bytes; a training done anew gives another adapter, whose logits `--check` holds against
-the committed file's.
+LEARNT is the `adapter.safetensors` that `benchmarks/stance/train.py` or `equipoise train decision` leaves, or
+`model/model.safetensors` of `equipoise train ranking`, which has layers of its own. The large tensors that it has not
+changed stay in the cross-encoder's file beside it: the graph says at which byte each begins, so all tasks share 32 MB.
+The same file gives the same bytes; a training done anew gives another one, whose logits `--check` holds against the
+committed file's.
 """
 
 import argparse
@@ -26,7 +27,8 @@ from build_encoder import DATA, HEADS, HIDDEN
 from onnx import TensorProto, numpy_helper
 from safetensors.numpy import load as load_safetensors
 
-TASKS = ("stance", "decision")
+FORMS = {"stance": "l12-lora", "decision": "l12-lora", "ranking": "l8"}
+"""Of each task: layers, and whether it has only changes of them."""
 SCALE = 2.0
 """Of the low-rank changes: alpha 16 over rank 8, as in training."""
 LARGE = 100_000
@@ -105,10 +107,22 @@ def read(adapter: Path, source: base.Source) -> base.Source:
     return base.Source(source.weights | biases, source.matrices | matrices, changes)
 
 
-def build(source: base.Source, task: str) -> bytes:
+def read_layers(learnt: Path, source: base.Source) -> base.Source:
+    """The cross-encoder's tables and lowest layers, as far as they are the learnt ones, and of these the others."""
+    trained, before = load_safetensors(learnt.read_bytes()), base.float_tensors(source)
+    own = {name: v for name, v in trained.items() if not np.array_equal(v, before[name])}
+    matrices = {
+        (place := name.removesuffix(".weight")): base._columns(v.T) if name in own else source.matrices[place]
+        for name, v in trained.items()
+        if v.ndim == 2
+    }
+    return base.Source({name: v for name, v in trained.items() if v.ndim == 1}, matrices)
+
+
+def build(source: base.Source, model_name: str) -> bytes:
     """The ONNX file; inputs and output as the cross-encoder's."""
     model = onnx.load_from_string(base.build(source, int8=True))
-    model.graph.name = f"{task}-l12-lora"
+    model.graph.name = model_name
     beside = (DATA / base.MODEL).read_bytes()
     for tensor in model.graph.initializer:
         raw = tensor.raw_data
@@ -136,27 +150,24 @@ def check(made: bytes, model: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("task", nargs="?", choices=TASKS)
-    parser.add_argument("adapter", nargs="?", type=Path, help="what training has left")
+    parser.add_argument("task", nargs="?", choices=FORMS)
+    parser.add_argument("learnt", nargs="?", type=Path, help="what training has left")
     parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
     parser.add_argument("--floats", type=Path, help="write the cross-encoder's weights there, in float32")
-    arguments = parser.parse_args()
-    if arguments.floats:
-        base.write_folder(committed(), arguments.floats)
+    given = parser.parse_args()
+    if given.floats:
+        base.write_folder(committed(), given.floats)
         return
-    if not arguments.adapter:
-        parser.error("name a task and an adapter, or --floats FOLDER")
-    content, model = (
-        build(read(arguments.adapter, committed()), arguments.task),
-        f"{arguments.task}-l12-lora.onnx",
-    )
-    if arguments.check:
+    if not given.learnt:
+        parser.error("name a task and what training has left, or --floats FOLDER")
+    name = f"{given.task}-{FORMS[given.task]}"
+    source = (read_layers if given.task == "ranking" else read)(given.learnt, committed())
+    content, model = build(source, name), f"{name}.onnx"
+    if given.check:
         sys.exit(0 if check(content, model) else 1)
     (DATA / model).write_bytes(content)
     line = f'"{model}" = "{hashlib.sha256(content).hexdigest()}"\n'
-    (DATA / f"{arguments.task}.toml").write_text(
-        f"# Made by scripts/build_adapted.py: sha256.\n{line}", "utf-8"
-    )
+    (DATA / f"{given.task}.toml").write_text(f"# Made by scripts/build_adapted.py: sha256.\n{line}", "utf-8")
     print(f"{model}: {len(content):,} bytes")
 
 

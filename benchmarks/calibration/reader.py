@@ -29,13 +29,13 @@ from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
-from equipoise.models.adapted import DECISION
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.adapted import DECISION, RANKING
+from equipoise.models.crossencoder import READER
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag.highlighters import reading
 from equipoise.rag.highlighters.deciding import decided
 from equipoise.rag.highlighters.evidence import FEATURES, features
-from equipoise.rag.highlighters.reader import read_for
+from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import Window
 from equipoise.rag.library import update
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
@@ -92,7 +92,7 @@ class Reader:
     """A question through reranking and reading, as a row."""
 
     def __init__(self) -> None:
-        self.encoder, self.reranker = EmbeddedEncoder(), CrossEncoder()
+        self.encoder, self.highlighter = EmbeddedEncoder(), ReaderHighlighter()
 
     def query(self, store: Store, question: Question) -> Query:
         """The question as it is read."""
@@ -110,13 +110,13 @@ class Reader:
         retrieved = HybridRetriever(store.partition(Trust.TRUSTED), self.encoder).retrieve(
             query, k=CANDIDATES
         )
-        return retrieved, *reranked(self.reranker, query, retrieved)
+        return retrieved, *reranked(RANKING, query, retrieved)
 
     def row(self, store: Store, question: Question, is_gold: IsGold) -> Row:
         """What the fit and the tables need; no text of the documents."""
         query = self.query(store, question)
         retrieved, ranked, query = self.ranked(store, query)
-        whole = read_for(query, ranked.passages[:K], self.reranker)
+        whole = self.highlighter.read(query, ranked.passages[:K])
         windows, passages = whole.windows, list(whole.passages)
         known = features(query, whole, decided(query, windows, DECISION)) if windows else None
         return {
@@ -297,7 +297,7 @@ def _stored(rows: Sequence[Row]) -> Row:
     weights, bias = fit(rows)
     return {
         "fitted_by": f"benchmarks/calibration/reader.py on {len(rows)} questions: {_counted(rows)}",
-        "reranker": CrossEncoder().name,
+        "reranker": READER.name,
         "weights": {name: round(float(w), 4) for name, w in zip(FEATURES, weights, strict=True)},
         "bias": round(bias, 4),
         "threshold": round(threshold(rows, out_of_fold(rows)), 4),
@@ -316,7 +316,7 @@ def _config() -> Row:
     """What rows depend on: another --out is wanted where one of it changes."""
     widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, K]
     return {
-        "reranker": CrossEncoder().name,
+        "reranker": READER.name,
         "decision": DECISION.name,
         "features": FEATURES,
         "read": widths,

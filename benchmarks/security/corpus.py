@@ -22,7 +22,7 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.roots import Gone
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.crossencoder import READER
 from equipoise.rag import build
 from equipoise.rag.library import Library, update
 from equipoise_lab.bench import scripts
@@ -60,7 +60,6 @@ def _asked(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     settings = scripts.settings(
         {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
     )
-    reader = CrossEncoder()
     with Lines(arguments.out / "rows.jsonl", ("id",)) as lines:
         for name in arguments.sets or SETS:
             missing = [one for one in questions.load(name) if not one.before and (one.id,) not in lines]
@@ -68,18 +67,16 @@ def _asked(arguments: argparse.Namespace) -> list[dict[str, Any]]:
                 continue
             index = arguments.out / f"{name}.db"
             update(index, [sets.folder(arguments.cache, name)], gone=Gone.DROP)
-            with Library.create(index, settings=settings, reranker=reader) as library:
+            with Library.create(index, settings=settings) as library:
                 uproot(library.store)
                 for number, one in enumerate(missing, 1):
                     row = {"id": one.id, "set": name}
-                    lines.append(row | _attacked(one.question, library, reader, arguments))
+                    lines.append(row | _attacked(one.question, library, arguments))
                     scripts.say(number, len(missing), name)
         return lines.rows()
 
 
-def _attacked(
-    question: str, library: Library, reader: CrossEncoder, arguments: argparse.Namespace
-) -> dict[str, Any]:
+def _attacked(question: str, library: Library, arguments: argparse.Namespace) -> dict[str, Any]:
     """How the question ends without and with each of the best lies, in each mode."""
     row: dict[str, Any] = {"forms": 0}
     for mode in arguments.modes:
@@ -88,7 +85,7 @@ def _attacked(
         before, alone = _timed(pipeline, question)
         known = response(before, None)
         source = before.highlights.items[0].title if before.highlights.items else ""
-        forms = best_first(question, lies(question, known, source), reader)
+        forms = best_first(question, lies(question, known, source), READER)
         tries = []
         for form in forms[: arguments.planted]:
             library.store.add_documents(prepare([form], library.components.encoder))

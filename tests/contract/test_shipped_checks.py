@@ -16,7 +16,6 @@ from equipoise.rag.build import FILTERS, RETRIEVERS, SUMMARIZERS, make, retrieve
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters import sentence
-from equipoise.rag.highlighters.evidence import calibration
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.retrieval import HybridRetriever
@@ -55,7 +54,7 @@ class TestOurs:
         with Store.open(tmp_path / "index.db", create=True) as store:
             check_filter(make("filter", FILTERS, name, Components(SETTINGS, store, ENCODER)))
 
-    @pytest.mark.parametrize("highlighter", [SENTENCE, ReaderHighlighter(RERANKER, calibration())])
+    @pytest.mark.parametrize("highlighter", [SENTENCE, ReaderHighlighter()])
     def test_highlighters(self, highlighter):
         check_highlighter(highlighter)
 

@@ -53,7 +53,7 @@ def test_bounds_say_nothing_of_others(number, text):
 
 
 def absent(question, text, **more):
-    reading = read(Query(question), (Passage(0, "d", 0, len(text), text),), Same())
+    reading = read(Query(question), (Passage(0, "d", 0, len(text), text),), Same(), Same())
     told = dict(zip(FEATURES, features(Query(question, **more), reading, 0.0).tolist(), strict=True))
     return told["anything_absent"]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Reranker
+from equipoise.models.adapted import RankingModel
 from equipoise.models.crossencoder import MODEL, CrossEncoder
 from equipoise.models.encoder import DATA
 
@@ -28,12 +29,13 @@ def model():
     return CrossEncoder(threads=2)
 
 
-def alone(question, text):
-    """The score of a pair that is read by itself."""
-    return ALONE.scores(question, [text])[0]
+ALONE = {CrossEncoder: CrossEncoder(threads=1), RankingModel: RankingModel(threads=1)}
+BOTH = pytest.mark.parametrize("kind", ALONE)
 
 
-ALONE = CrossEncoder(threads=1)
+def alone(kind, text):
+    """The score of a text that is read by itself."""
+    return ALONE[kind].scores(QUESTION, [text])[0]
 
 
 def test_is_a_reranker_with_float64_scores_in_the_order_of_the_texts(model):
@@ -59,22 +61,30 @@ def test_the_example_of_the_published_model_is_told_apart(model):
     assert np.allclose(scores, [8.0, -6.2], atol=1.0)
 
 
+def test_what_ranks_says_what_the_reader_says(model):
+    told = ALONE[RankingModel].scores(QUESTION, TEXTS)
+    assert np.abs(told - model.scores(QUESTION, TEXTS)).max() < 3.0
+    assert int(np.argmax(told)) == 0
+
+
+@BOTH
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=20), st.data())
-def test_neighbours_never_move_a_score(texts, data):
+def test_neighbours_never_move_a_score(kind, texts, data):
     row = data.draw(st.integers(0, len(texts) - 1))
-    assert ALONE.scores(QUESTION, texts)[row] == alone(QUESTION, texts[row])
+    assert ALONE[kind].scores(QUESTION, texts)[row] == alone(kind, texts[row])
 
 
-def test_a_full_batch_of_equal_lengths_never_moves_a_score():
+@BOTH
+def test_a_full_batch_of_equal_lengths_never_moves_a_score(kind):
     texts = [
         f"the {colour} {thing} is {what} and nobody knows since when it has been so or who has seen it first"
         for colour in ("red", "blue", "white")
         for thing in ("car", "house")
         for what in ("old", "new", "small", "big", "good", "bad", "fast", "slow", "here", "gone")
     ]
-    together = CrossEncoder(threads=3).scores(QUESTION, texts)
-    assert all(together[row] == alone(QUESTION, text) for row, text in enumerate(texts))
+    together = kind(threads=3).scores(QUESTION, texts)
+    assert all(together[row] == alone(kind, text) for row, text in enumerate(texts))
 
 
 def test_threads_get_their_own_scores(model):

@@ -30,7 +30,7 @@ def passage(number, text, trust=Trust.TRUSTED):
 
 
 def windows(*passages):
-    return read(Query(QUESTION), passages, READER).windows
+    return read(Query(QUESTION), passages, READER, READER).windows
 
 
 def test_windows_stand_below_their_title_once():

@@ -89,13 +89,13 @@ def test_what_was_reranked_is_not_read_again_for_the_same_question_and_is_for_th
         kept.texts.clear()
         ranked, query = reranked(kept, Query(QUESTION), given)
         assert kept.texts == whole
-        read(query, ranked.passages, kept)
+        read(query, ranked.passages, kept, kept)
         assert len(kept.texts) > len(whole)
         assert not set(whole) & set(kept.texts[len(whole) :])
 
 
 def test_reading_ranks_passages_and_windows(reranker):
-    reading = read(Query(QUESTION), passages(), reranker)
+    reading = read(Query(QUESTION), passages(), reranker, reranker)
     assert reading.passages[0].doc_id == "d1"
     assert reading.scores[0] == max(reading.scores)
     assert "sold in 1812" in reading.windows[0].text
@@ -233,7 +233,9 @@ def test_a_longer_window_must_be_worth_its_length():
 
 def test_a_probability_does_not_depend_on_passages_that_are_worse(reranker):
     """Only through the margin to the next one: planted text cannot move the scores themselves."""
-    alone, beside = (read(Query(QUESTION), some, reranker) for some in (passages()[1:2], passages()))
+    alone, beside = (
+        read(Query(QUESTION), some, reranker, reranker) for some in (passages()[1:2], passages())
+    )
     assert alone.windows[0].score == beside.windows[0].score
     assert alone.scores[0] == beside.scores[0]
 
@@ -279,21 +281,23 @@ def test_terms_that_are_not_there(question, share):
     ],
 )
 def test_numbers_that_are_not_there(reranker, question, text, absent):
-    values = values_of(Query(question), read(Query(question), passages(text), reranker))
+    values = values_of(Query(question), read(Query(question), passages(text), reranker, reranker))
     assert values["missing_numbers"] == absent
 
 
 def test_a_month_may_be_written_as_a_number(reranker):
     question = "What did the mill of Tasel earn in July?"
-    reading = read(Query(question), passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
+    reading = read(
+        Query(question), passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker, reranker
+    )
     assert values_of(Query(question), reading)["missing_names"] == 0.0
 
 
 def test_features_have_their_names_order(reranker):
-    values = values_of(Query(QUESTION), read(Query(QUESTION), passages(), reranker))
+    values = values_of(Query(QUESTION), read(Query(QUESTION), passages(), reranker, reranker))
     assert values["missing_names"] == values["missing_numbers"] == 0.0
     assert values["window"] * 10 == pytest.approx(
-        read(Query(QUESTION), passages(), reranker).windows[0].score
+        read(Query(QUESTION), passages(), reranker, reranker).windows[0].score
     )
 
 
@@ -302,7 +306,7 @@ class TestHighlighter:
         fitted = Calibration(
             "r", np.eye(1, len(FEATURES), FEATURES.index("window"))[0] * 10, 0.0, 0.5, 3.0, 3
         )
-        made = ReaderHighlighter(reranker, fitted, **more)
+        made = ReaderHighlighter(fitted, reranker=reranker, reader=reranker, **more)
         return sync.run(made.highlight(Query(question), given))
 
     def test_the_answer_is_highlighted_with_its_probability(self, reranker):
@@ -355,13 +359,13 @@ def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
 
 def test_words_that_no_document_has_are_features(reranker):
     query = Query(QUESTION, out_of_corpus=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
-    values = values_of(query, read(Query(QUESTION), passages(), reranker))
+    values = values_of(query, read(Query(QUESTION), passages(), reranker, reranker))
     assert values["out_of_corpus_unknown"] == 1.0
     assert values["out_of_corpus_names"] == 0.0
 
 
 def features_of(question, text, **more):
-    reading = read(Query(question), passages(text), Kept())
+    reading = read(Query(question), passages(text), Kept(), Kept())
     return values_of(Query(question, **more), reading)
 
 

@@ -56,9 +56,8 @@ def test_sentences_are_chosen_by_their_words(question, quotes):
 
 
 def test_the_reader_leaves_such_questions_to_their_words():
-    from equipoise.rag.highlighters.evidence import calibration
     from equipoise.rag.highlighters.reader import ReaderHighlighter
 
-    highlighter = ReaderHighlighter(None, calibration())
+    highlighter = ReaderHighlighter(reranker=None)
     proposal = asyncio.run(highlighter.highlight(Query("学生票价多少?"), [FERRY]))
     assert len(proposal.spans) == 1

@@ -31,7 +31,7 @@ from equipoise.core.types import (
 from equipoise.core.where import Given as Meant
 from equipoise.corpus.store import Store
 from equipoise.integrations.shared import unit
-from equipoise.models.crossencoder import READER
+from equipoise.models.adapted import RANKING
 from equipoise.models.dialect import with_schema_in_words
 from equipoise.rag import build
 from equipoise.rag.calls import Call
@@ -80,7 +80,7 @@ def components(
         build.encoder(encoder or settings.retrieval.encoder) if not isinstance(encoder, Encoder) else encoder
     )
     check_objects({"chat": chat, "encoder": made})
-    return Components(settings, cast(Store, _NoStore()), made, chat, READER)
+    return Components(settings, cast(Store, _NoStore()), made, chat, RANKING)
 
 
 def filter_of(part: str | PassageFilter, made: Components) -> PassageFilter:

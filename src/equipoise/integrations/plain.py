@@ -12,13 +12,11 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Query, Span, Trust
 from equipoise.corpus.spelling import Correction, by_texts, corrected
 from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
-from equipoise.models.crossencoder import READER
 from equipoise.models.encoder import english_words
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.gathering import checked
 from equipoise.rag.highlighters.by_words import by_words
-from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.reader import ReaderHighlighter, read_for
+from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.text.small_talk import asked
 from equipoise.text.spans import SpanPolicy, overlap
 from equipoise.text.tokens import script_of, words
@@ -83,8 +81,8 @@ def highlight(
         return Highlighted(_quoted(dict.fromkeys(by_words(query.text, given.passages).spans), given))
     spelling = by_texts(query.text, (*texts, *named), english_words())
     query = Query(corrected(query.text, spelling))
-    highlighter = ReaderHighlighter(READER, calibration(), threshold)
-    reading = read_for(query, given.passages, READER)
+    highlighter = ReaderHighlighter(threshold=threshold)
+    reading = highlighter.read(query, given.passages)
     picked = highlighter.pick(query, reading)
     alone = {
         window.span: highlighter.pick(

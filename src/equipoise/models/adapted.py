@@ -1,6 +1,8 @@
-"""The embedded models that were learnt on top of the cross-encoder: which answer a text argues for, and whether texts
-answer a question."""
+"""The embedded models made from the cross-encoder: which ranks passages, which tells the answer that a text argues for,
+and which tells whether texts answer a question."""
 
+from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 from equipoise.models.crossencoder import MANIFEST, MODEL, CrossEncoder
@@ -9,29 +11,37 @@ from equipoise.models.sessions import Session, session
 
 
 class AdaptedCrossEncoder(CrossEncoder):
-    """The cross-encoder with low-rank changes (LoRA, arXiv 2106.09685) and a logit of its own.
+    """The cross-encoder with layers of its own, or low-rank changes of some (LoRA, arXiv 2106.09685).
 
-    Its large tensors are read from the cross-encoder's file. All else is as there: English, question and text are read
-    together up to `max_tokens`, and a score is a function of question and text alone.
+    All other large tensors are read from the cross-encoder's file. All else is as there: English, question and text are
+    read together up to `max_tokens`, and a score is a function of question and text alone.
     """
 
     task: ClassVar[str]
+    form: ClassVar[str] = "l12-lora"
     version: ClassVar[int] = 1
 
     @classmethod
     def graph(cls) -> str:
         """The name of its file."""
-        return f"{cls.task}-l12-lora.onnx"
+        return f"{cls.task}-{cls.form}.onnx"
 
     @property
     def name(self) -> str:
         """The scale of the scores: changes whenever they would."""
-        return f"{self.task}-l12-lora/{self.version}/{self._max_tokens}"
+        return f"{self.task}-{self.form}/{self.version}/{self._max_tokens}"
 
     def _session(self) -> Session:
-        checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py")
+        _check_shared(self._folder)
         checked(self._folder, self.graph(), f"{self.task}.toml", "build_adapted.py")
         return session(self._folder / self.graph())
+
+
+class RankingModel(AdaptedCrossEncoder):
+    """Ranks passages by what the cross-encoder would say of them, in two thirds of the time: logits, about -12 to
+    11, as learnt by `equipoise train ranking`."""
+
+    task, form = "ranking", "l8"
 
 
 class StanceModel(AdaptedCrossEncoder):
@@ -48,5 +58,11 @@ class DecisionModel(AdaptedCrossEncoder):
     task = "decision"
 
 
-STANCE, DECISION = StanceModel(), DecisionModel()
+@cache
+def _check_shared(folder: Path) -> None:
+    """Once for all of them: hashing takes half as long as loading."""
+    checked(folder, MODEL, MANIFEST, "build_crossencoder.py")
+
+
+RANKING, STANCE, DECISION = RankingModel(), StanceModel(), DecisionModel()
 """The package's, for everybody in this process."""

@@ -22,6 +22,7 @@ from equipoise.core.protocols import (
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
+from equipoise.models.adapted import RANKING
 from equipoise.models.crossencoder import READER
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import others
@@ -138,7 +139,9 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
 
 
 def witnesses(components: Components) -> Witnesses:
-    """The untrusted documents, read author by author without a language model."""
+    """The untrusted documents, read author by author without a language model: what is read to see whether it is about
+    the question is not ranked again."""
+    components = replace(components, reranker=components.reranker and READER)
     settings = components.settings
     untrusted = components.store.partition(Trust.UNTRUSTED)
     search = partial(by_author, partition=untrusted, encoder=components.encoder)
@@ -163,7 +166,7 @@ def witnesses(components: Components) -> Witnesses:
         shipped_author_model(),
         settings.trust.authors,
         english(components),
-        components.cross_encoder,
+        READER,
     )
 
 
@@ -313,7 +316,7 @@ def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Co
     chosen = given.get("encoder") or encoder(settings.retrieval.encoder, store)
     store.check_encoder(chosen)
     objects: Objects = {"encoder": chosen, **given}
-    objects.setdefault("reranker", READER)
+    objects.setdefault("reranker", RANKING)
     if "chat" not in objects:
         objects["chat"] = chat_model(settings.model)
     return Components(settings, store, **objects)

@@ -19,7 +19,6 @@ from equipoise.core.types import ChatOptions
 from equipoise.core.where import Where
 from equipoise.corpus.store import Store
 from equipoise.corpus.within import Within
-from equipoise.models.crossencoder import READER, CrossEncoder
 from equipoise.models.encoder import is_multilingual
 
 
@@ -101,11 +100,6 @@ class Components:
         """What "auto" stands for here."""
         llm = self.chat.name if self.chat else NO_MODEL
         return resolve(self.settings, llm, multilingual=is_multilingual(self.encoder))
-
-    @property
-    def cross_encoder(self) -> CrossEncoder:
-        """The reranker where it is a cross-encoder, else the package's: another one has a scale of its own."""
-        return self.reranker if isinstance(self.reranker, CrossEncoder) else READER
 
     def need_chat(self, who: str) -> ChatModel:
         """The language model; raises ModelUnavailable that says how to get one."""

@@ -29,6 +29,7 @@ from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query, Tru
 from equipoise.maths.checks import Floats, Mask
 from equipoise.maths.coordinated import THRESHOLD, AuthorModel, coordinated, likeness, suspects
 from equipoise.maths.similarity import near_duplicates
+from equipoise.models.crossencoder import READER
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter, NoFilter, cosines
@@ -148,7 +149,7 @@ class CoordinatedFilter:
         embedded one, too, so without that near copies stay."""
         embedded = isinstance(components.encoder, EmbeddedEncoder)
         near = NearCopies(BiasDefFilter.from_components(components)) if embedded else None
-        return cls(stance_of(components), shipped_author_model(), components.cross_encoder, near=near)
+        return cls(stance_of(components), shipped_author_model(), READER, near=near)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those

@@ -18,7 +18,6 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
-from equipoise.models.crossencoder import READER
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
@@ -139,7 +138,7 @@ def _over(store: Store, names: str | None, settings: Settings, out: Path, spendi
     chat = build.chat_model(settings.model)
     if chat is not None and settings.model.replay is None:
         chat = Replayed(metered(chat, spending), ReplayCache(out / "replies.db"))
-    parts = build.components(settings, store, chat=chat, reranker=READER)
+    parts = build.components(settings, store, chat=chat)
     chosen = [name.strip() for name in (names or ("hs,weak" if chat else "hs")).split(",") if name.strip()]
     return [systems.target(name, parts) for name in chosen], chat.name if chat else "none"
 

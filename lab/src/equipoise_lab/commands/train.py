@@ -13,11 +13,11 @@ from equipoise.apps.terminal import Terminal
 from equipoise_lab.training.decision import DecisionPlan, train_decision
 from equipoise_lab.training.examples import Target
 from equipoise_lab.training.loop import Precision, Schedule
+from equipoise_lab.training.ranking import COPIED, RankingPlan, distil
 from equipoise_lab.training.reader import ReaderPlan, train_reader
 from equipoise_lab.training.run import TrainingPlan, device_of, train
-from equipoise_lab.training.student import COPIED, StudentPlan, distil
 
-P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan, StudentPlan, DecisionPlan)
+P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan, RankingPlan, DecisionPlan)
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -110,16 +110,13 @@ def reader(
 
 
 @app.command()
-def student(
+def ranking(
     data: Annotated[list[Path], PathOption(help="Folders of questions and passages, as for a reader.")],
-    teacher: Annotated[
-        Path, PathOption(help="scripts/build_crossencoder.py --from READER --floats TEACHER.")
-    ],
-    out: OutOption = Path("student"),
-    start: Annotated[Path | None, PathOption(help="A student to train further.")] = None,
-    kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 5,
+    teacher: Annotated[Path, PathOption(help="scripts/build_adapted.py --floats TEACHER.")],
+    out: OutOption = Path("ranking"),
+    kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 6,
     copied: Annotated[
-        list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (5, 6 and 8).")
+        list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (6 and 8).")
     ] = None,
     questions: Annotated[int, Option(min=1, help="Questions of each folder.")] = 2000,
     epochs: Annotated[int, Option(min=1, max=1000)] = 1,
@@ -128,11 +125,11 @@ def student(
     device: DeviceOption = "auto",
     seed: int = 51,
 ) -> None:
-    """Distil the reader into one of fewer layers. An interrupted run resumes when repeated."""
+    """Distil the reader into a model of fewer layers that ranks passages. An interrupted run resumes when repeated."""
     given = locals() | {"data": tuple(data), "copied": tuple(copied or COPIED), "device": device_of(device)}
     with progress.counted() as report:
-        folder = distil(_made(StudentPlan, given), report)
-    Terminal().print(f"{folder}: build it with scripts/build_crossencoder.py --from {folder} --share 1")
+        folder = distil(_made(RankingPlan, given), report)
+    Terminal().print(f"{folder}: build it with scripts/build_adapted.py ranking {folder}")
 
 
 @app.command()

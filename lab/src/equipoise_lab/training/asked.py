@@ -6,14 +6,13 @@ from random import Random
 from typing import Any
 
 from equipoise.core.types import Query
-from equipoise.models.crossencoder import READER
 from equipoise.rag.highlighters.deciding import told
-from equipoise.rag.highlighters.reader import read_for
+from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.text.tokens import words
 from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.training.loop import Report
+from equipoise_lab.training.ranking import found_for
 from equipoise_lab.training.reader import PASSAGES, QUESTIONS, is_held_out, rows
-from equipoise_lab.training.student import found_for
 
 READ, WINDOWS = 4, 8
 """Passages that are read for a question; windows that are kept."""
@@ -54,7 +53,7 @@ def _drawn(asked: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _read(row: dict[str, Any], passages: dict[str, Any]) -> dict[str, Any]:
     found = found_for(row, passages, READ)[: 2 * READ]
-    windows = read_for(Query(row["question"]), found, READER).windows[:WINDOWS]
+    windows = ReaderHighlighter().read(Query(row["question"]), found).windows[:WINDOWS]
     own = passages[row["passage"]]
     gold = [words(own["text"][own["units"][n][0] : own["units"][n][1]]) for n in row["gold"]]
     return {

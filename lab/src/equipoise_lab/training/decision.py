@@ -29,8 +29,8 @@ from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.lora import adapt, learnt
+from equipoise_lab.training.ranking import of_a_cell, rows_of
 from equipoise_lab.training.reader import QUESTION, WEIGHTS, run_of
-from equipoise_lab.training.student import of_a_cell, rows_of
 from equipoise_lab.training.updates import Updates, padded
 
 ADAPTER, ASKED = "adapter.safetensors", "asked.jsonl"

@@ -30,7 +30,7 @@ MODEL, WEIGHTS = "model", "model.safetensors"
 QUESTIONS, PASSAGES = "questions.jsonl.xz", "passages.jsonl.xz"
 PARTS, HELD_OUT = 7, 4
 """Sets are dealt into so many parts by the hash of their name; this one is held out."""
-PLACES = ("out", "data", "base", "start")
+PLACES = ("out", "data", "base", "start", "teacher")
 """Fields of a plan that say where something lies; what lies there counts, not the place."""
 OWN = "own-"
 """Sets whose passages are whole documents begin so; they are held out by document."""

@@ -28,6 +28,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, Message
 from equipoise.corpus.store import Store
 from equipoise.models.adapted import DECISION
+from equipoise.models.crossencoder import READER
 from equipoise.rag import build
 from equipoise.rag.calls import Call, Calls
 from equipoise.rag.components import Objects
@@ -146,6 +147,7 @@ class Service:
         if components.reranker is not None:
             components.reranker.scores("Is anybody there?", ["Somebody is there."])
         if components.resolved.reads == "reader":
+            READER.load()
             DECISION.load()
         for trust in build.READ:
             self.store.partition(trust).nearest(vector, 1)

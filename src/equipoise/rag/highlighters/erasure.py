@@ -36,7 +36,7 @@ _HIGHER = re.compile(r"\b(?:is|are|was|were)(?: the)? (\w+er)\b", re.IGNORECASE)
 """Words that ask for a size or an order, and that numbers answer; of things that are compared ("quieter, A or B")."""
 
 
-def shift(question: str, window: Window, reranker: Reranker) -> float:
+def shift(question: str, window: Window, reader: Reranker) -> float:
     """What is added to the log-odds that the window answers, MOST_GAIN at most. Of a question in another language,
     which the reader hardly reads, the words decide: half of them must stand in the window. For questions that stand
     alone. Raises ModelError."""
@@ -50,9 +50,9 @@ def shift(question: str, window: Window, reranker: Reranker) -> float:
     if not absent:
         return MOST_GAIN if _is_told_by(window.own, asked, question) else 0.0
     text = below_heading(window)
-    whole = reranker.scores(question, [text])[0]
+    whole = reader.scores(question, [text])[0]
     shorter = {match.group().casefold(): _without(question, match) for match in absent}
-    rises = {word: float(reranker.scores(left, [text])[0] - whole) for word, left in shorter.items()}
+    rises = {word: float(reader.scores(left, [text])[0] - whole) for word, left in shorter.items()}
     degrees = {word.casefold() for match in _DEGREE.finditer(question) for word in match.groups("")}
     if not {"or", "than"}.isdisjoint(words(question)):
         degrees |= {word.casefold() for word in _HIGHER.findall(question)}

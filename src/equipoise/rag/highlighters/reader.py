@@ -1,12 +1,13 @@
-"""Reader highlighter: no language model. A cross-encoder reads passages, then sentences with their neighbours."""
+"""Reader highlighter: no language model. A small cross-encoder ranks passages, a larger one reads sentences with their
+neighbours, and a third decides whether the best of them answer."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Proposal, Query
-from equipoise.models.adapted import DECISION
+from equipoise.models.adapted import DECISION, RANKING
 from equipoise.models.crossencoder import READER
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
@@ -35,18 +36,18 @@ class Picked:
 @dataclass(frozen=True, slots=True)
 class ReaderHighlighter:
     """Declines where the probability that the best windows answer is below the threshold (`threshold` overrides
-    the fitted one)."""
+    the fitted one). Passages are ranked by the `reranker`, sentences read by the `reader`."""
 
-    reranker: Reranker
-    fitted: Calibration
+    fitted: Calibration = field(default_factory=calibration)
     threshold: float | None = None
+    reranker: Reranker = RANKING
+    reader: Reranker = READER
     decision: Reranker = DECISION
 
     @classmethod
     def from_components(cls, components: Components) -> "ReaderHighlighter":
         """Built from the settings."""
-        reranker = components.reranker or READER
-        return cls(reranker, calibration(), components.settings.highlight.threshold)
+        return cls(calibration(), components.settings.highlight.threshold, components.reranker or RANKING)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The best windows of sentences, none where they hardly answer. Raises ModelError."""
@@ -55,9 +56,16 @@ class ReaderHighlighter:
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         if script_of(query.text):
             return by_words(query.text, passages)
-        picked = self.pick(query, read_for(query, passages, self.reranker))
+        picked = self.pick(query, self.read(query, passages))
         spans = tuple(window.span for window in picked.windows)
         return Proposal(spans, probability=picked.probability, threshold=picked.threshold)
+
+    def read(self, query: Query, passages: Sequence[Passage]) -> Reading:
+        """The passages read, without the windows about something else than what the question names. Raises
+        ModelError."""
+        asked = query.last or query.text
+        reading = read(query, passages, self.reranker, self.reader, elsewhere(asked, passages))
+        return replace(reading, windows=tuple(about(asked, reading.windows)))
 
     def pick(self, query: Query, reading: Reading) -> Picked:
         """The windows that answer, best first, and how probable that is. Raises ModelError."""
@@ -68,17 +76,10 @@ class ReaderHighlighter:
         moved = 0.0
         if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
             is_in_doubt = doubtful(query.text, reading.windows) and unheard(query, reading.passages)
-            moved = -DOUBT if is_in_doubt else shift(query.text, reading.windows[0], self.reranker)
+            moved = -DOUBT if is_in_doubt else shift(query.text, reading.windows[0], self.reader)
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
             asked = query.text, chosen[0], reading.windows
             chosen = granted(*asked) or compared(*asked) or [*chosen, *fellows(*asked)]
         return Picked(tuple(chosen), probability, threshold)
-
-
-def read_for(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
-    """The passages read, without the windows about something else than what the question names. Raises ModelError."""
-    asked = query.last or query.text
-    reading = read(query, passages, reranker, elsewhere(asked, passages))
-    return replace(reading, windows=tuple(about(asked, reading.windows)))

@@ -1,4 +1,5 @@
-"""The passages of a question, read by a cross-encoder: whole passages first, sentences only in the best of them.
+"""The passages of a question, read by cross-encoders: whole passages are ranked first, sentences are read only in the
+best of them.
 
 A sentence is read below the heading it stands under, since what it is about often stands only there, and it counts
 together with its passage: of two like sentences the one in the better passage is the better one.
@@ -112,10 +113,14 @@ class Reading:
 
 
 def read(
-    query: Query, passages: Sequence[Passage], reranker: Reranker, elsewhere: Set[Passage] = frozenset()
+    query: Query,
+    passages: Sequence[Passage],
+    reranker: Reranker,
+    reader: Reranker,
+    elsewhere: Set[Passage] = frozenset(),
 ) -> Reading:
-    """All passages scored, and the best windows of the best passages, of those that are not `elsewhere`. Raises
-    ModelError."""
+    """All passages scored by the `reranker`, and the best windows of the best passages, of those that are not
+    `elsewhere`, by the `reader`. Raises ModelError."""
     scores, _ = passage_scores(reranker, query, passages)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
@@ -125,11 +130,11 @@ def read(
         if passage not in elsewhere
     ]
     beside = {passage: score for passage, score in told[:READ] if score >= told[0][1] - BEHIND}
-    windows = windows_of(query.text, beside, reader_of(reranker, query))
+    windows = windows_of(query.text, beside, reader_of(reader, query))
     return Reading(ranked, scores[order], distinct(windows))
 
 
-def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reranker) -> list[Window]:
+def windows_of(question: str, passages: Mapping[Passage, float], reader: Reranker) -> list[Window]:
     """Every sentence that says something where it is read, scored, and the wider windows around the best of them; of
     fragments that are read over the same text the first. `passages` have their scores."""
     groups = {passage: sentences_of([passage]) for passage in passages}
@@ -140,11 +145,11 @@ def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reran
         if g[n].read != ((g[n].start, g[n].end),) or _says(g[n].text) or not is_fragment(g[n].text)
     ]
     first = {(window.passage, window.read): window for window in reversed(windows)}
-    single = _scored(question, list(reversed(first.values())), reranker)
-    single = _by_cells(question, single, reranker)
+    single = _scored(question, list(reversed(first.values())), reader)
+    single = _by_cells(question, single, reader)
     seeds = sorted(single, key=_place)[:SEEDS]
     wider = dict.fromkeys(w for seed in seeds for w in _around(seed, groups[seed.passage]))
-    return [*single, *_scored(question, list(wider), reranker)]
+    return [*single, *_scored(question, list(wider), reader)]
 
 
 def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
@@ -183,11 +188,11 @@ def _said(about: str, cell: str) -> str:
     return f"The {name} of {about} is {value}." if colon else f"{about}: {cell}"
 
 
-def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
+def _by_cells(question: str, windows: Sequence[Window], reader: Reranker) -> list[Window]:
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
     rows = {window: made for window in windows if (made := cells(window.own))}
     best = sorted(rows, key=_place)[:SEEDS]
-    scores = iter(reranker.scores(question, [cell for window in best for cell in rows[window]]))
+    scores = iter(reader.scores(question, [cell for window in best for cell in rows[window]]))
     better = {window: max(float(next(scores)) for _ in rows[window]) for window in best}
     return [replace(window, score=max(window.score, better.get(window, window.score))) for window in windows]
 
@@ -225,6 +230,6 @@ def below_heading(window: Window) -> str:
     return below(window.passage.heading_at(window.start), window.text)
 
 
-def _scored(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
-    scores = reranker.scores(question, [below_heading(window) for window in windows])
+def _scored(question: str, windows: Sequence[Window], reader: Reranker) -> list[Window]:
+    scores = reader.scores(question, [below_heading(window) for window in windows])
     return [replace(window, score=float(score)) for window, score in zip(windows, scores, strict=True)]

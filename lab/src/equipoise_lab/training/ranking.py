@@ -1,32 +1,26 @@
-"""Distils the reader into one of fewer layers (Hinton et al. 2015, with scores in place of classes).
+"""Distils the reader into a model of fewer layers that ranks passages (Hinton et al. 2015, with scores for classes).
 
-The student keeps the reader's embeddings and lowest layers as they are, so that a file can share them, and goes on
+It keeps the reader's embeddings and lowest layers as they are, so that a file can share them, and goes on
 with copies of some of its later ones, which are trained on its scores (mean squared error of the logits). No labels are
-used. It learns from what the product reads: the highlighter is asked the questions of a training set over their
-passages, and what its cross-encoder says of each pair of question and text is what the student is to say.
+used. It learns what it is to do: of the passages that lie beside a question's own one, the reader's score of each.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from equipoise.core.errors import InputError
-from equipoise.core.types import Document, Passage, Query
+from equipoise.core.types import Document, Passage
 from equipoise.corpus import loaders
 from equipoise.corpus.indexing import cut
-from equipoise.corpus.pieces import passage_at
+from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.models.crossencoder import READER
-from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.reader import ReaderHighlighter, read_for
 from equipoise.rag.search import RERANKED
 from equipoise_lab.evaluation.results import write_atomically
 from equipoise_lab.training import checkpoints
@@ -39,10 +33,10 @@ from equipoise_lab.training.reader import (
     QUESTION,
     QUESTIONS,
     WEIGHTS,
-    identity,
     is_held_out,
     load,
     rows,
+    run_of,
 )
 from equipoise_lab.training.updates import Updates, padded
 
@@ -56,22 +50,21 @@ LEAST = 4
 POSSIBLE, MORE = -4.0, 3.0
 """Logit of the reader from which an error counts so much more: a text that could be quoted."""
 CONFIG, TOKENIZER, PAIRS = "config.json", "tokenizer.json", "pairs.jsonl"
-COPIED = (5, 6, 8)
+COPIED = (6, 8)
 """Layers that the trained ones begin as, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudentPlan:
-    """What to distil. Layers count from 0: the student has the first `kept` ones of `teacher`, a folder with the
+class RankingPlan:
+    """What to distil. Layers count from 0: the model has the first `kept` ones of `teacher`, a folder with the
     reader's weights as floats, and copies of the layers `copied`, which are trained. Of each folder of `data` (as
-    `equipoise train reader` takes them) `questions` are asked of the sets that training may see, those over short
-    documents first; a batch holds `batch_tokens`. A student in the folder `start` is trained further."""
+    `equipoise train reader` takes them) `questions` are asked of the sets that training may see, a batch holds
+    `batch_tokens`."""
 
     data: tuple[Path, ...]
     teacher: Path
     out: Path
-    start: Path | None = None
-    kept: int = 5
+    kept: int = 6
     copied: tuple[int, ...] = COPIED
     questions: int = 2000
     epochs: int = 1
@@ -85,17 +78,14 @@ class StudentPlan:
     seed: int = 51
 
 
-def distil(plan: StudentPlan, report: Report = lambda done, total, what: None) -> Path:
-    """Distil, or resume the run in `plan.out`; the folder with the student's weights, config and tokenizer.
+def distil(plan: RankingPlan, report: Report = lambda done, total, what: None) -> Path:
+    """Distil, or resume the run in `plan.out`; the folder with its weights, config and tokenizer.
     Raises MissingExtra and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
-    options = {k: v for k, v in asdict(plan).items() if k not in ("out", "data", "teacher", "start")}
-    models = [plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)]
-    models += [plan.start / WEIGHTS] if plan.start else []
-    same = identity(options | {"copied": list(plan.copied), "reader": READER.name}, plan.data, models)
     run = _Run(plan)
-    checkpoints.claim(plan.out, same)
+    same = run_of(plan, *(plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)))
+    checkpoints.claim(plan.out, same | {"copied": list(plan.copied), "reader": READER.name})
     taught = _taught(plan, report)
     if not taught:
         raise InputError(f"{plan.data[0]} has no questions that training may see")
@@ -104,7 +94,7 @@ def distil(plan: StudentPlan, report: Report = lambda done, total, what: None) -
     return run.write()
 
 
-def _taught(plan: StudentPlan, report: Report) -> list[Taught]:
+def _taught(plan: RankingPlan, report: Report) -> list[Taught]:
     """What the reader says of every pair; a run that goes on has it in its folder."""
     kept = plan.out / PAIRS
     if not kept.exists():
@@ -114,52 +104,33 @@ def _taught(plan: StudentPlan, report: Report) -> list[Taught]:
         return [(question, text, score) for question, text, score in map(json.loads, lines)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Listener:
-    """The reader, and what it has said of each pair so far."""
-
-    said: dict[tuple[str, str], float] = field(default_factory=dict)
-    name: str = READER.name
-
-    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        made = READER.scores(question, texts)
-        self.said.update(zip([(question, text) for text in texts], made.tolist(), strict=True))
-        return made
-
-
-def said(
-    folder: Path, questions: int, seed: int, report: Report, *, held_out: bool = False
-) -> Iterator[Taught]:
-    """What the reader says while the highlighter is asked questions of a data set, of those training may see or of
-    those `held_out`."""
+def said(folder: Path, questions: int, seed: int, report: Report) -> Iterator[Taught]:
+    """What the reader says of the passages found for questions of a data set that training may see."""
     draw = Random(seed)
     passages = {row["passage"]: row for row in rows(folder / PASSAGES)}
-    asked = [row for row in rows(folder / QUESTIONS) if is_held_out(row) == held_out]
+    asked = [row for row in rows(folder / QUESTIONS) if not is_held_out(row)]
     draw.shuffle(asked)
-    asked.sort(key=lambda row: not row["set"].startswith(OWN))
     for n, row in enumerate(asked[:questions]):
-        found = found_for(row, passages, RERANKED)[:RERANKED]
+        texts = [search_text(passage) for passage in found_for(row, passages, RERANKED)[:RERANKED]]
         text = passages[row["passage"]]["text"]
         question = _as_asked(row["question"], draw.choice(asked)["question"], text, draw)
-        listener = _Listener()
-        highlighter = ReaderHighlighter(listener, calibration())
-        highlighter.pick(question, read_for(question, found, listener))
+        scores = READER.scores(question, texts)
         report(n + 1, min(questions, len(asked)), f"questions of {folder.name} that the reader has read for")
-        yield from ((*pair, score) for pair, score in listener.said.items())
+        yield from zip([question] * len(texts), texts, scores.tolist(), strict=True)
 
 
-def _as_asked(question: str, before: str, text: str, draw: Random) -> Query:
+def _as_asked(question: str, before: str, text: str, draw: Random) -> str:
     """The question, two or three words of it, with a wrong letter, one for a cell of `text` in its place, or both
     questions, the other one first."""
     words, way = [word for word in question.split() if len(word) >= LEAST], draw.random()
     if way < SHORT and len(words) > 1:
         chosen = sorted(draw.sample(range(len(words)), min(len(words), draw.choice((2, 3)))))
-        return Query(" ".join(words[n] for n in chosen))
+        return " ".join(words[n] for n in chosen)
     if SHORT <= way < SHORT + MISTYPED and words:
-        return Query(question.replace(word := draw.choice(words), _mistyped(word, draw)))
+        return question.replace(word := draw.choice(words), _mistyped(word, draw))
     if 0 <= way - SHORT - MISTYPED < OF_A_ROW and (cells := rows_of(text)):
-        return Query(of_a_cell(draw.choice(cells), draw))
-    return Query(f"{before} {question}", question) if way > 1 - FOLLOWING else Query(question)
+        return of_a_cell(draw.choice(cells), draw)
+    return f"{before} {question}" if way > 1 - FOLLOWING else question
 
 
 def of_a_cell(row: list[list[str]], draw: Random) -> str:
@@ -205,9 +176,9 @@ def _passages_of(row: dict[str, Any]) -> list[Passage]:
 
 
 class _Run:
-    """The student and where its training stands."""
+    """The model and where its training stands."""
 
-    def __init__(self, plan: StudentPlan) -> None:
+    def __init__(self, plan: RankingPlan) -> None:
         self.torch, self.plan = library("torch"), plan
         transformers = library("transformers")
         self.tokenizer = library("tokenizers").Tokenizer.from_file(str(plan.teacher / TOKENIZER))
@@ -228,26 +199,24 @@ class _Run:
         self.teacher.eval()  # without dropout, and so are the copies
         torch = self.torch
         torch.manual_seed(plan.seed)
-        self.student = torch.nn.ModuleDict(
+        self.ranking = torch.nn.ModuleDict(
             {
                 "layers": torch.nn.ModuleList(deepcopy(layers[number]) for number in plan.copied),
                 "pooler": deepcopy(self.teacher.bert.pooler),
                 "classifier": deepcopy(self.teacher.classifier),
             }
         )
-        if plan.start:
-            self._go_on_from(load(plan.start))
         del layers[plan.kept :]
         self.teacher.to(plan.device)
-        self.student.to(plan.device)
+        self.ranking.to(plan.device)
         self.optimizer = torch.optim.AdamW(
-            self.student.parameters(), lr=plan.learning_rate, weight_decay=0.01
+            self.ranking.parameters(), lr=plan.learning_rate, weight_decay=0.01
         )
         self.precision = chosen_precision(plan.precision, plan.device)
 
     def start(self) -> None:
         """Take up the run where it stands."""
-        parts = {"module": self.student, "optimizer": self.optimizer}
+        parts = {"module": self.ranking, "optimizer": self.optimizer}
         self.updates = Updates(self.plan.out, self.plan.device, self.plan.checkpoint_every, **parts)
 
     def fit(self, taught: Sequence[Taught], report: Report) -> None:
@@ -267,20 +236,15 @@ class _Run:
             report,
         )
 
-    def _go_on_from(self, weights: dict[str, Any]) -> None:
-        for prefix, module in self._trained().items():
-            own = {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
-            module.load_state_dict(own)
-
     def _trained(self) -> dict[str, Any]:
         """What is trained, by the beginnings of its weights' names."""
         layers = {
-            f"bert.encoder.layer.{self.plan.kept + n}.": one for n, one in enumerate(self.student["layers"])
+            f"bert.encoder.layer.{self.plan.kept + n}.": one for n, one in enumerate(self.ranking["layers"])
         }
-        return layers | {"bert.pooler.": self.student["pooler"], "classifier.": self.student["classifier"]}
+        return layers | {"bert.pooler.": self.ranking["pooler"], "classifier.": self.ranking["classifier"]}
 
     def write(self) -> Path:
-        """The student's weights by the names of BertForSequenceClassification, its config and its tokenizer."""
+        """The weights by the names of BertForSequenceClassification, its config and its tokenizer."""
         folder = self.plan.out / MODEL
         folder.mkdir(exist_ok=True)
         layers, kept = "bert.encoder.layer.", self.plan.kept
@@ -317,16 +281,16 @@ class _Run:
         with self._autocast():
             with torch.no_grad():
                 x = self.teacher.bert(**feed)[0]
-            for layer in self.student["layers"]:
+            for layer in self.ranking["layers"]:
                 x = layer(x, seen)
                 x = x[0] if isinstance(x, tuple) else x
-            scores = self.student["classifier"](self.student["pooler"](x))[:, 0]
+            scores = self.ranking["classifier"](self.ranking["pooler"](x))[:, 0]
         wanted = torch.tensor(said, device=self.plan.device)
         weights = torch.where(wanted > POSSIBLE, MORE, 1.0)
         loss = (weights * (scores.float() - wanted).square()).sum() / weights.sum()
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.student.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(self.ranking.parameters(), 1.0)
         self.optimizer.step()
         return float(loss.detach())
 

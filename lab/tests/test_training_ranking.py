@@ -1,4 +1,4 @@
-"""A tiny cross-encoder really learns what the package's says of what the product reads, and a run resumes."""
+"""A tiny cross-encoder really learns what the package's says of passages, and a run resumes."""
 
 import json
 from dataclasses import replace
@@ -17,7 +17,7 @@ from broken_off import broken_off
 from equipoise.core.errors import InputError
 from equipoise.models.crossencoder import READER
 from equipoise_lab.training.checkpoints import read_metrics
-from equipoise_lab.training.student import StudentPlan, _as_asked, distil, said
+from equipoise_lab.training.ranking import RankingPlan, _as_asked, distil, said
 from test_training_reader import cross_encoder, save
 
 LAYERS = 4
@@ -25,17 +25,17 @@ LAYERS = 4
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
-    made = tmp_path_factory.mktemp("student")
+    made = tmp_path_factory.mktemp("ranking")
     cross_encoder(made / "teacher", layers=LAYERS, seed=1, initializer_range=0.15)
     data = (save(made / "first", [f"town{n}" for n in range(5)]), save(made / "second", ["village", "port"]))
-    return StudentPlan(
+    return RankingPlan(
         data=data, teacher=made / "teacher", out=made / "out", kept=1, copied=(2, 3), epochs=30, batch_tokens=500,
         learning_rate=3e-3, max_tokens=60, checkpoint_every=20,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def student(plan):
+def trained(plan):
     return distil(plan)
 
 
@@ -50,32 +50,30 @@ def scores(folder, pairs):
         return model(**inputs).logits[:, 0]
 
 
-def test_it_scores_as_the_reader_with_fewer_layers(plan, student):
+def test_it_scores_as_the_reader_with_fewer_layers(plan, trained):
     losses = [row["loss"] for row in read_metrics(plan.out / "metrics.jsonl")]
     assert sum(losses[-5:]) < sum(losses[:5]) / 4
     questions, texts, said = zip(*map(json.loads, (plan.out / "pairs.jsonl").open()), strict=True)
-    ours = scores(student, list(zip(questions, texts, strict=True)))
+    ours = scores(trained, list(zip(questions, texts, strict=True)))
     assert torch.corrcoef(torch.stack([torch.tensor(said), ours]))[0, 1] > 0.9
 
 
-def test_it_learns_from_what_the_product_reads(plan):
+def test_it_learns_from_passages_as_they_are_ranked(plan):
     told = list(said(plan.data[0], 4, 1, lambda done, total, what: None))
-    texts = {text for _, text, _ in told}
-    assert {"Town\nA map shows it ."} < texts  # sentences below their heading, and whole passages
-    assert any(text.count(".") == 3 for text in texts)
+    assert all(text.count(".") == 3 for _, text, _ in told)
     assert any(question.startswith("Who built the ") for question, *_ in told)
     assert all(score == READER.scores(question, [text])[0] for question, text, score in told)
 
 
-def test_what_is_kept_is_the_teachers(plan, student):
-    ours, theirs = (load_file(folder / "model.safetensors") for folder in (student, plan.teacher))
+def test_what_is_kept_is_the_teachers(plan, trained):
+    ours, theirs = (load_file(folder / "model.safetensors") for folder in (trained, plan.teacher))
     kept = ("bert.embeddings.", "bert.encoder.layer.0.")
     assert all(torch.equal(values, theirs[name]) for name, values in ours.items() if name.startswith(kept))
     layers = {name.split(".")[3] for name in ours if name.startswith("bert.encoder.layer.")}
     assert layers == {"0", "1", "2"}
 
 
-def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, student, tmp_path, monkeypatch):
+def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, trained, tmp_path, monkeypatch):
     again = broken_off(distil, plan, tmp_path / "out", monkeypatch, step=20)
     assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"differs in kept.*another --out"):
@@ -104,7 +102,7 @@ def test_questions_are_asked_in_other_ways_too():
         "Who sells bait?",
         "Kiosk: Pier; Sunday: 9 to 4",
     )
-    asked = {str(_as_asked(question, before, text, Random(n)).text) for n in range(300)}
+    asked = {_as_asked(question, before, text, Random(n)) for n in range(300)}
     assert {
         question,
         "When open",
