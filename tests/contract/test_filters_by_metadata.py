@@ -25,6 +25,7 @@ from equipoise.rag.library import Library
 from hashed_words import HashedWords
 from serving import FirstSentence
 from stores_here import KINDS, cluster, document, entries, new_place, unembedded  # noqa: F401
+from verified import verified
 
 OURS = as_where("team = hr")
 
@@ -97,7 +98,7 @@ class TestWhatIsOutside:
             assert mixed.subjects(9, OURS) == alone.subjects(9)
             mixed.remove_documents([name for name in mixed.doc_ids() if name.startswith("spam")][::2])
             assert told(part) == expected
-            mixed.verify()
+            verified(mixed)
 
     def test_moves_nothing_where_search_is_not_exact_any_more(self, made, trust, exact_up_to):  # noqa: F811
         alone, mixed = made(), made()
@@ -255,7 +256,7 @@ def test_metadata_is_copied_and_moves_with_its_document(new_place):  # noqa: F81
             assert [type(value) for value in store.document("a").metadata.values()] == [
                 type(known[name]) for name in sorted(known)
             ]
-            store.verify()
+            verified(store)
         assert file.digest() == base.digest()
 
 

@@ -20,7 +20,7 @@ from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Array, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, rows, verification
+from equipoise.corpus import contents, rows
 from equipoise.corpus.fulltext import FilteredText, FullText, show_words, words_of
 from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
@@ -117,10 +117,6 @@ class SqliteStore(Store):
         with self._writing():
             for words in map(words_of, Trust):
                 self._connection.execute(f"INSERT INTO {words}({words}) VALUES ('optimize')")
-
-    def verify(self) -> None:
-        with self.snapshot():
-            verification.verify(self._connection)
 
     def contents(self) -> Iterator[contents.Row]:
         """Every row; see `corpus.contents`."""

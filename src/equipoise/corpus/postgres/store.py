@@ -20,7 +20,7 @@ from equipoise.core.where import Where
 from equipoise.corpus import contents, postings, record_types
 from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
 from equipoise.corpus.partition import Partition
-from equipoise.corpus.postgres import rows, searching, tables, verification
+from equipoise.corpus.postgres import rows, searching, tables
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import FilteredWords, PostgresWords
@@ -121,10 +121,6 @@ class PostgresStore(Store):
                 else self.document(doc_id)
                 for doc_id in wanted
             }
-
-    def verify(self) -> None:
-        with self._session.reading() as link:
-            verification.verify(link, self._stems)
 
     def contents(self) -> Iterator[contents.Row]:
         with self._session.reading() as link:
