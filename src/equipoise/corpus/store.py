@@ -19,10 +19,10 @@ from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 
-from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.addresses import SCHEMES, Place, StoreUrl
 from equipoise.core.addresses import place as as_place
 from equipoise.core.closing import Closing
-from equipoise.core.errors import CorpusError, MissingExtra
+from equipoise.core.errors import CorpusError, InputError, MissingExtra
 from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Trust
@@ -32,8 +32,8 @@ from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered, stor
 from equipoise.corpus.scope import bounds, trust_of
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
-KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
-"""By kind of address, also the name of the extra: what keeps the store, imported when such an address is opened."""
+DATABASE, EXTRA = "equipoise.corpus.postgres.store:PostgresStore", "postgres"
+"""What keeps the store at an address, imported when one is opened, and the extra that has it."""
 LIBRARIES = ("psycopg", "pgvector")
 
 
@@ -349,12 +349,17 @@ def open_store(
     and MissingExtra where the part for it is not installed.
     """
     chosen = place if isinstance(place, StoreUrl) else as_place(place)
-    name = KINDS[chosen.kind] if isinstance(chosen, StoreUrl) else FILE
+    if isinstance(chosen, StoreUrl) and chosen.scheme not in SCHEMES:
+        raise InputError(
+            f"there is no kind of store {chosen.scheme[:40]!r}: give the path of a file, or an address that begins "
+            f"with {', '.join(f'{name}://' for name in SCHEMES)}"
+        )
+    name = DATABASE if isinstance(chosen, StoreUrl) else FILE
     module, _, class_name = name.partition(":")
     try:
         keeper: type[Store] = getattr(import_module(module), class_name)
     except ModuleNotFoundError as error:
         if isinstance(chosen, StoreUrl) and (error.name or "").partition(".")[0] in LIBRARIES:
-            raise MissingExtra(f"{error.name}, which a store at {chosen} needs,", chosen.kind) from error
+            raise MissingExtra(f"{error.name}, which a store at {chosen} needs,", EXTRA) from error
         raise
     return keeper.open(chosen, create=create, read_only=read_only, timeout=timeout)
