@@ -18,7 +18,8 @@ from equipoise.core.where import And, In, Not, Or, Range, as_where, key_of, to_j
 from equipoise.corpus import copying, fulltext, scope, spelling
 from equipoise.corpus.fulltext import FilteredText, FullText
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.nearest import FilteredNearest, Nearest
+from equipoise.corpus.nearest import FilteredNearest
+from equipoise.corpus.partition import Remembered
 from equipoise.corpus.sqlite import SqlitePartition, SqliteStore
 from equipoise.corpus.store import open_store
 from equipoise.rag.library import Library
@@ -308,11 +309,14 @@ def _(patch):
 
 @mutant("what was inside before the last change")
 def _(patch):
-    def forget(self):
-        Nearest.forget(self)
-        self._rows = getattr(self, "_rows", None)
+    old = Remembered.of
 
-    patch(FilteredNearest, "forget", forget)
+    def of(self, state, name, read):
+        if name != "nearest":
+            return old(self, state, name, read)
+        return self.__dict__.setdefault("first", read())
+
+    patch(Remembered, "of", of)
 
 
 @mutant("titles of all documents")

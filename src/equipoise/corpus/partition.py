@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -27,6 +28,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Remembered:
+    """What was read from a state of a store, until another state is seen; threads may see different ones."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._state: object = None
+        self._kept: dict[str, Any] = {}
+
+    def of(self, state: object, name: str, read: Callable[[], T]) -> T:
+        """What `read` gives for the state that is seen now."""
+        with self._lock:
+            if state == self._state and name in self._kept:
+                kept: T = self._kept[name]
+                return kept
+        made = read()
+        with self._lock:
+            if state != self._state:
+                self._state, self._kept = state, {}
+            self._kept[name] = made
+        return made
+
+
 class SearchIndex(Terms, Protocol):
     """The words of a partition."""
 
@@ -43,6 +66,7 @@ class Partition(ABC):
     def __init__(self, store: "Store", stems: Stems, scope: DocumentScope) -> None:
         self.scope = scope
         self._store, self._stems = store, stems
+        self._memory = Remembered()
 
     @abstractmethod
     def counts(self) -> PartCounts:

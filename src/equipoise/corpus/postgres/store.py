@@ -19,7 +19,7 @@ from equipoise.core.types import Array, Document, Trust
 from equipoise.core.where import Where
 from equipoise.corpus import contents, postings, record_types
 from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
-from equipoise.corpus.partition import Partition
+from equipoise.corpus.partition import Partition, Remembered
 from equipoise.corpus.postgres import rows, searching, tables
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
@@ -46,7 +46,7 @@ class PostgresStore(Store):
         self.path = url
         self._session = Session(url, read_only=read_only, timeout=timeout)
         self._stems = Stems()
-        self._remembered = searching.Remembered()
+        self._remembered = Remembered()
         self._partitions = {trust: self._part(DocumentScope(trust)) for trust in Trust}
 
     @classmethod
@@ -98,7 +98,7 @@ class PostgresStore(Store):
     def counts(self) -> Counts:
         """See `store.Store`; kept in memory until the store changes."""
         with self._session.reading() as link:
-            return self._remembered.of(link, "counts", super().counts)
+            return self._remembered.of(rows.state(link), "counts", super().counts)
 
     def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
         inside = DocumentScope(Trust.TRUSTED, where).documents("number", POSTGRES)
@@ -209,7 +209,6 @@ class PostgresPartition(Partition):
     def __init__(self, store: PostgresStore, session: Session, stems: Stems, scope: DocumentScope) -> None:
         super().__init__(store, stems, scope)
         self._session = session
-        self._memory = searching.Remembered()
 
     def counts(self) -> PartCounts:
         """See `partition.Partition`; kept in memory until the store changes."""
@@ -261,4 +260,4 @@ class PostgresPartition(Partition):
     def _kept(self, name: str, read: Callable[[Link], T]) -> T:
         """What `read` gives for the state of the store that is seen now, remembered for this partition."""
         with self._session.reading() as link:
-            return self._memory.of(link, name, lambda: read(link))
+            return self._memory.of(rows.state(link), name, lambda: read(link))
