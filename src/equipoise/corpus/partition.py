@@ -55,6 +55,10 @@ class SearchIndex(Terms, Protocol):
 
     def with_term(self, term: str, most: int | None = None) -> list[int]: ...
 
+    def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]: ...
+
+    def holding(self, words: Sequence[str], keywords: Keywords) -> list[Ids]: ...
+
 
 class Partition(ABC):
     """The documents of one trust, or what a filter means of them, searched by themselves: whatever a method gives is a
@@ -87,17 +91,10 @@ class Partition(ABC):
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
         """Which of the passages (n,) have vectors, and these unit vectors (m, d), both in the order asked for."""
 
-    @abstractmethod
-    def holding(self, words: Sequence[str]) -> list[Ids]:
-        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
-
     @property
     @abstractmethod
     def _text(self) -> SearchIndex:
         """The search index, inside `_reading`."""
-
-    @abstractmethod
-    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]: ...
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Any]:
@@ -152,7 +149,12 @@ class Partition(ABC):
             return []
         with self._reading():
             plan = self._keywords.plan(query)
-            return self._bm25(plan, self._keywords, k) if plan.finding else []
+            return self._text.bm25(plan, self._keywords, k) if plan.finding else []
+
+    def holding(self, words: Sequence[str]) -> list[Ids]:
+        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
+        with self._reading():
+            return self._text.holding(words, self._keywords)
 
     def authors(self) -> Authorship:
         """Who wrote which passage."""

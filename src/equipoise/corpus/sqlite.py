@@ -22,7 +22,7 @@ from equipoise.core.types import Array, Trust
 from equipoise.core.where import Where
 from equipoise.corpus import contents, rows
 from equipoise.corpus.fulltext import FilteredText, FullText, show_words, words_of
-from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.partition import Partition
 from equipoise.corpus.record_types import Ids, Numbered, PartCounts
@@ -218,10 +218,6 @@ class SqlitePartition(Partition):
         with self.snapshot():
             return self._nearest.vectors(passage_ids)
 
-    def holding(self, words: Sequence[str]) -> list[Ids]:
-        with self._reading():
-            return self._text.holding(words, self._keywords)
-
     @property
     def _nearest(self) -> Nearest:
         """What finds the nearest vectors, inside a snapshot."""
@@ -243,9 +239,6 @@ class SqlitePartition(Partition):
     def _reading(self) -> Iterator[None]:
         with self.snapshot(), self._text.at_once():
             yield
-
-    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
-        return self._text.bm25(plan, keywords, k)
 
     def _counted(self) -> PartCounts:
         inside = self.scope.documents("number", SQLITE)

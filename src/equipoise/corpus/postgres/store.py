@@ -17,8 +17,8 @@ from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Array, Document, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, postings, record_types
-from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
+from equipoise.corpus import contents, record_types
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.partition import Partition, Remembered
 from equipoise.corpus.postgres import rows, searching, tables
 from equipoise.corpus.postgres.connections import Link, mapped
@@ -238,11 +238,6 @@ class PostgresPartition(Partition):
         with self._session.reading() as link:
             return searching.vectors(link, self.scope, passage_ids)
 
-    def holding(self, words: Sequence[str]) -> list[Ids]:
-        with self._reading():
-            index, pairs = self._text, self._stems.of_texts(words)
-            return [np.array(postings.holding(index, parts), np.int64) for parts in pairs]
-
     @property
     def _text(self) -> PostgresWords:
         with self._session.reading() as link:  # inside `_reading` the same one
@@ -250,9 +245,6 @@ class PostgresPartition(Partition):
 
     def _reading(self) -> AbstractContextManager[Link]:
         return self._session.reading()
-
-    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
-        return postings.bm25(self._text, plan, keywords)[:k]
 
     def _remembered(self, name: str, read: Callable[[], T]) -> T:
         return self._kept(name, lambda _: read())
