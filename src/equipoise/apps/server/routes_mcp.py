@@ -75,11 +75,9 @@ class KeyBackend:
         return [row.model_copy(update={"source": self.shown(row.source)}) for row in rows]
 
     async def may_list(self) -> bool:
-        """See Backend."""
         return self.key.is_admin
 
     def shown(self, source: str) -> str:
-        """See Backend."""
         return shown_source(source)
 
     def explained(self, error: Exception) -> str:
