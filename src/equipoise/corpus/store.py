@@ -279,7 +279,10 @@ class Store(Readable, Closing):
             record_types.check_number(numbered)
             hits = self._rows("SELECT doc_id FROM documents WHERE number = ?", numbered.number)
             if hits and hits[0][0] != numbered.entry.document.doc_id:
-                raise record_types.other_at(numbered)
+                name = record_types.name_of(numbered.entry.document)
+                raise CorpusError(
+                    f"another document than {name} has its number {numbered.number}: copy into a new store"
+                )
             if not hits:
                 self._check(numbered.entry, width)
                 self._insert(numbered)
@@ -302,7 +305,10 @@ class Store(Readable, Closing):
         """Raises CorpusError for a document that cannot be kept, and where its id is taken."""
         record_types.check_entry(entry, width)
         if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", entry.document.doc_id):
-            raise record_types.taken(entry.document)
+            name = record_types.name_of(entry.document)
+            raise CorpusError(
+                f"{name} is in the store already: give it another id, or remove the other first"
+            )
 
     def _unembedded(self, number: int) -> Numbered | None:
         """The document, None where it has its vectors or is gone."""
