@@ -11,6 +11,7 @@ from equipoise.corpus.record_types import FileRecord
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from postgres_server import Cluster
+from verified import verified
 
 WITHIN_S = 120
 """Ends what hangs."""
@@ -115,7 +116,7 @@ def failover(most_before=30, most_after=30):
             for thread in threads:
                 thread.join(WITHIN_S)
         with open_store(cluster.url()) as store:
-            store.verify()
+            verified(store)
             kept = set(store.files())
         lost = [number for number in writer.confirmed if f"{number}.txt" not in kept]
         return Outcome(len(writer.confirmed), lost, readers, writer)

@@ -17,6 +17,7 @@ from equipoise_lab.attacks.planting import plant, planted, planted_id
 from equipoise_lab.redteam.planter import PREFIX, is_planted, uproot
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
+from verified import verified
 
 PASSAGES = [
     AttackPassage(
@@ -58,7 +59,7 @@ def test_the_store_is_what_it_was(path):
         with planted(store, PASSAGES, HashedWords()):
             assert store.digest() != before
         assert store.digest() == before
-        store.verify()
+        verified(store)
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -178,7 +179,7 @@ def test_after_a_kill_another_process_uproots(path):
         assert store.digest() != before
         assert uproot(store) == tuple(f"{PREFIX}q-pos{n}" for n in (1, 2, 3))
         assert store.digest() == before
-        store.verify()
+        verified(store)
 
 
 def test_attack_prompts_are_planted_as_they_are_and_taken_out_again(path, shared_data):
@@ -198,5 +199,5 @@ def test_attack_prompts_are_planted_as_they_are_and_taken_out_again(path, shared
             kept = store.documents(doc_ids)
             assert [kept[doc_id].text for doc_id in doc_ids] == [clean(prompt) for prompt in said]
             assert {document.trust for document in kept.values()} == {Trust.UNTRUSTED}
-            store.verify()
+            verified(store)
         assert store.digest() == before

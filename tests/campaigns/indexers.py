@@ -17,6 +17,7 @@ from equipoise.corpus.store import open_store  # noqa: E402
 from hashed_words import HashedWords  # noqa: E402
 from postgres_server import Cluster  # noqa: E402
 from processes import ENVIRONMENT  # noqa: E402
+from verified import verified  # noqa: E402
 
 
 def main():
@@ -33,7 +34,7 @@ def main():
             index([folder], alone, HashedWords())
             kills, embedded = shared(cluster.primary.url(), folder, wanted)
             with open_store(cluster.primary.url()) as store:
-                store.verify()
+                verified(store)
                 equal = held(store) == held(alone)
                 counts = store.counts()
     print(

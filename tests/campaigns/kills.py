@@ -26,6 +26,7 @@ from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from held import Held, children
+from verified import verified
 
 FILES = 40
 STEPS = ("begin", "documents", "passages", "words", "vectors", "commit", "embedded")
@@ -50,7 +51,7 @@ def make_folder(folder, chance):
 def contents(path):
     """What a store holds, whatever the order it came in."""
     with Store.open(path, read_only=True) as store:
-        store.verify()
+        verified(store)
         ids, matrix = store.partition(Trust.TRUSTED).matrix()
         rows = {}
         for passage, vector in zip(store.passages(ids), matrix, strict=True):
@@ -149,7 +150,7 @@ class Campaign:
             self.expect(wrote == 0, "a store is gone")
             return
         with Store.open(self.path, create=True) as store:
-            store.verify()
+            verified(store)
             files = store.counts().files
             for known in store.files():
                 self.expect(known in self.contents[2], f"{known} is not of the folder")

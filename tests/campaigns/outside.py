@@ -18,6 +18,7 @@ from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from hashed_words import HashedWords
+from verified import verified
 
 
 def check_file(name: str, data: bytes) -> None:
@@ -104,7 +105,7 @@ def _used(path: Path) -> None:
         store.partition(Trust.TRUSTED).bm25("gold miners", 5)
         components = Components(_choices(), store, encoder)
         asyncio.run(build.pipeline("hs", components).ask("Who found gold in 1851? Is the town well known?"))
-        store.verify()
+        verified(store)
     with Store.open(path) as store:
         store.optimize()
 

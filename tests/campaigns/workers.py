@@ -23,6 +23,7 @@ from hashed_words import HashedWords  # noqa: E402
 from keeper import is_done, settings  # noqa: E402
 from postgres_server import Cluster  # noqa: E402
 from site_server import serving  # noqa: E402
+from verified import verified  # noqa: E402
 
 START = multiprocessing.get_context("fork")
 
@@ -137,7 +138,7 @@ def work(chosen):
 def check(chosen, places):
     """The index holds what is there, and nothing else."""
     with open_store(chosen.store.path) as store:
-        store.verify()
+        verified(store)
         documents = [store.document(one) for one in store.doc_ids()]
         wanted = {
             place.address + path.lstrip("/"): text for place in places for path, text in place.texts.items()

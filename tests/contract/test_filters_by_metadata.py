@@ -18,13 +18,15 @@ from equipoise.core.where import And, In, Not, Or, Range, as_where, key_of, to_j
 from equipoise.corpus import copying, fulltext, scope, spelling
 from equipoise.corpus.fulltext import FilteredText, FullText
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.nearest import FilteredNearest, Nearest
+from equipoise.corpus.nearest import FilteredNearest
+from equipoise.corpus.partition import Remembered
 from equipoise.corpus.sqlite import SqlitePartition, SqliteStore
 from equipoise.corpus.store import open_store
 from equipoise.rag.library import Library
 from hashed_words import HashedWords
 from serving import FirstSentence
 from stores_here import KINDS, cluster, document, entries, new_place, unembedded  # noqa: F401
+from verified import verified
 
 OURS = as_where("team = hr")
 
@@ -97,7 +99,7 @@ class TestWhatIsOutside:
             assert mixed.subjects(9, OURS) == alone.subjects(9)
             mixed.remove_documents([name for name in mixed.doc_ids() if name.startswith("spam")][::2])
             assert told(part) == expected
-            mixed.verify()
+            verified(mixed)
 
     def test_moves_nothing_where_search_is_not_exact_any_more(self, made, trust, exact_up_to):  # noqa: F811
         alone, mixed = made(), made()
@@ -255,7 +257,7 @@ def test_metadata_is_copied_and_moves_with_its_document(new_place):  # noqa: F81
             assert [type(value) for value in store.document("a").metadata.values()] == [
                 type(known[name]) for name in sorted(known)
             ]
-            store.verify()
+            verified(store)
         assert file.digest() == base.digest()
 
 
@@ -307,11 +309,14 @@ def _(patch):
 
 @mutant("what was inside before the last change")
 def _(patch):
-    def forget(self):
-        Nearest.forget(self)
-        self._rows = getattr(self, "_rows", None)
+    old = Remembered.of
 
-    patch(FilteredNearest, "forget", forget)
+    def of(self, state, name, read):
+        if name != "nearest":
+            return old(self, state, name, read)
+        return self.__dict__.setdefault("first", read())
+
+    patch(Remembered, "of", of)
 
 
 @mutant("titles of all documents")

@@ -16,6 +16,7 @@ from equipoise.corpus.scope import SIZE, bounds, first
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401
+from verified import verified
 
 TEXTS = (
     "The ferry leaves the harbour at nine in the morning. Dogs travel free.",
@@ -142,7 +143,7 @@ class TestWhatOthersWrite:
             assert seen(mixed.partition(trust)) == expected
             mixed.remove_documents(names[::2])
             assert seen(mixed.partition(trust)) == expected
-            mixed.verify()
+            verified(mixed)
 
     def test_moves_nothing_where_it_is_many_times_as_much(self, made, trust, exact_up_to):
         alone, mixed = made(), made()
@@ -226,7 +227,7 @@ class TestMoving:
             assert [len(store.partition(other).bm25("open", 5)) for other in Trust] == [
                 len(pieces) if other is trust else 0 for other in Trust
             ]
-            store.verify()
+            verified(store)
         assert store.doc_ids() == ("a", "b", "whole")
 
     def test_there_and_back_is_as_nothing_for_the_newest(self, made):
@@ -271,7 +272,7 @@ class TestMoving:
         assert (store.file_of("a"), store.unfiled()) == ("a.txt", ("c",))
         store.drop_file("a.txt")
         assert store.counts() == Counts(0, 1, 1, 0, 1)
-        store.verify()
+        verified(store)
 
     def test_what_has_no_vectors_goes_without(self, made):
         store = made()
@@ -287,7 +288,7 @@ class TestMoving:
         store.add_vectors([(now, vectors)])
         assert store.pending() == []
         assert np.array_equal(store.partition(Trust.UNTRUSTED).matrix()[1], vectors)
-        store.verify()
+        verified(store)
 
     def test_is_whole_or_not_at_all(self, made):
         store = made()
@@ -323,7 +324,7 @@ class TestRenaming:
             assert [span.doc_id for span in part.places(rows[0])] == [f"{doc_id}2"]
             with pytest.raises(CorpusError, match=f"no document '{doc_id}'"):
                 store.document(doc_id)
-        store.verify()
+        verified(store)
 
     def test_an_unknown_document_and_a_taken_id_are_errors(self, made):
         store = made()

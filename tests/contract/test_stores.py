@@ -16,6 +16,7 @@ from equipoise.corpus.scope import first
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401
+from verified import verified
 
 DOGS = first(Trust.UNTRUSTED)
 """The first number that an untrusted document or passage has."""
@@ -136,7 +137,7 @@ class TestReading:
             assert other.digest() != filled.digest()
             other.add_documents(entries(ANIMALS[2]))
             assert other.digest() == filled.digest()
-        filled.verify()
+        verified(filled)
 
 
 class TestSearching:
@@ -234,7 +235,7 @@ class TestSearching:
         assert [[i for i, _ in trusted(store).bm25(question, 1)] for question in questions] == [[1], [2], [3]]
         assert trusted(store).out_of_corpus("学生船票") == ()
         store.remove_documents(["0"])
-        store.verify()
+        verified(store)
 
     def test_who_wrote_what(self, filled):
         wrote = trusted(filled).authors()
@@ -254,7 +255,7 @@ class TestWriting:
         assert filled.file_of("bats") == "a.txt"
         assert filled.files() == {"a.txt": record(sha256="11")}
         assert found(filled, "cats", 5) == [[], [], []]
-        filled.verify()
+        verified(filled)
 
     def test_nothing_is_kept_of_a_change_that_fails(self, filled):
         before = filled.digest()
@@ -271,7 +272,7 @@ class TestWriting:
             with pytest.raises(CorpusError):
                 change()
             assert filled.digest() == before
-        filled.verify()
+        verified(filled)
 
     def test_what_is_taken_out_leaves_no_trace(self, filled):
         before = filled.digest()
@@ -282,7 +283,7 @@ class TestWriting:
         filled.drop_file("b.txt")
         filled.drop_file("never-there.txt")
         assert filled.digest() == before
-        filled.verify()
+        verified(filled)
 
     def test_another_encoder_is_refused_once_there_are_documents(self, store):
         store.bind_encoder(HashedWords(16, "other"))
@@ -325,7 +326,7 @@ class TestVectorsThatComeLater:
         assert trusted(store).matrix()[0].tolist() == [2]
         store.index_vectors()
         store.optimize()
-        store.verify()
+        verified(store)
 
     def test_what_has_changed_since_stays_without(self, store):
         store.replace_file(record(), unembedded(ANIMALS[0]))
@@ -385,7 +386,7 @@ class TestCopying:
             for ours, theirs in zip(parts(target), parts(filled), strict=True):
                 assert np.array_equal(ours.matrix()[1], theirs.matrix()[1])
             assert target.pending() == filled.pending() != []
-            target.verify()
+            verified(target)
             target.add_documents(entries(document("more", "One more.")))
             with pytest.raises(StoreError, match="holds more than"):
                 copying.copy(filled, target)

@@ -19,6 +19,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.library import Library
 from hashed_words import HashedWords
 from stores_here import cluster, new_place  # noqa: F401
+from verified import verified
 
 KINDS = ["sqlite", "postgres"]
 """Kinds of stores, as `stores_here.new_place` has them."""
@@ -219,7 +220,7 @@ def test_an_untrusted_file_keeps_its_documents_under_another_name(folders):
     }
     folders.index(world, "crowd", ["."], Trust.UNTRUSTED)
     assert world.library.store.counts().documents == 2 * len(TRUSTED)
-    world.library.store.verify()
+    verified(world.library.store)
     world.library.close()
 
 
@@ -252,7 +253,7 @@ def test_trust_that_is_given_and_taken_back_restores_everything(new_world, mode)
     assert {question: data for question, (data, _) in held.answers.items()} == {
         question: data for question, (data, _) in run(new_world(mode), Planted()).answers.items()
     }
-    world.library.store.verify()
+    verified(world.library.store)
 
 
 def test_documents_that_are_held_are_never_read(new_world):

@@ -192,6 +192,6 @@ class TestOpenAi:
         for _ in written(result, text):
             continue
         trusted, *_ = text.text.split("\n\n")
-        [number] = [quote.number for quote in text.quotes if quote.trust == "trusted"]
+        [number] = [quote.number for quote in text.quotes if quote.item.trust == "trusted"]
         assert trusted == f"{WAL} [{number}]"
         assert text.text.replace(f" [{number}]", "").startswith(for_strangers(result).text.split("\n\n")[0])

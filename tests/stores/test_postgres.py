@@ -19,6 +19,7 @@ from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 from stores_here import cluster, new_place  # noqa: F401
+from verified import verified
 
 FILES = 40
 HERE = Path(__file__).parent
@@ -70,7 +71,7 @@ def test_several_indexers_share_the_work(place, folder, new_place):  # noqa: F81
         assert {document.source for document in store.listing()} == {
             document.source for document in alone.listing()
         }
-        store.verify()
+        verified(store)
 
 
 def test_what_a_killed_indexer_had_is_done_by_another(place, folder):
@@ -152,11 +153,11 @@ def test_a_store_of_another_version_is_left_alone(place, store, more, advice):
 )
 def test_what_is_in_the_wrong_partition_is_found_out(store, change):
     store.add_documents([*documents(1), *documents(2, trust=Trust.UNTRUSTED)])
-    store.verify()
+    verified(store)
     with store._session.bare() as link:
         link.execute(change)
     with pytest.raises(StoreError, match="is damaged"):
-        store.verify()
+        verified(store)
 
 
 def test_the_planner_knows_of_a_store_that_has_grown(store):

@@ -19,6 +19,7 @@ from keeper import settings
 from processes import ENVIRONMENT, TESTS
 from site_server import serving
 from stores_here import cluster, new_place  # noqa: F401
+from verified import verified
 
 SITES, PAGES = 3, 8
 
@@ -56,7 +57,7 @@ def worker(place, sites):
 def texts(place):
     with open_store(place) as store:
         assert store.counts().pending == 0
-        store.verify()
+        verified(store)
         return sorted(store.document(one).text for one in store.doc_ids())
 
 

@@ -15,6 +15,7 @@ from equipoise.corpus.store import Store
 from equipoise.rag.boundary import read_quotes
 from equipoise.text.sentences import LONGEST_ROW, units
 from hashed_words import HashedWords
+from verified import verified
 
 
 def document_of(name, data):
@@ -80,7 +81,7 @@ def stored(tmp_path, monkeypatch):
         (tmp_path / "docs" / name).write_text(data)
         with Store.open(tmp_path / "s.db", create=True) as store:
             index("docs", store, HashedWords())
-            store.verify()
+            verified(store)
             return store.document(document_id(f"docs/{name}{fragment}"))
 
     return keep

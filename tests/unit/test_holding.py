@@ -8,7 +8,7 @@ from equipoise.corpus.files import Original
 from equipoise.corpus.indexing import index
 from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import Places
-from equipoise.corpus.roots import known_roots
+from equipoise.corpus.roots import Roots
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 
@@ -86,7 +86,9 @@ def test_new_files_beside_held_ones_are_no_held_ones(here):
     (here / "a.md").write_text(BAD)
     with Store.open(here.parent / "i.db", create=True) as store:
         indexed(store)
-        assert set(known_roots(store.files().values(), Places(store.folder)).values()) == {Trust.UNTRUSTED}
+        whose = Roots(frozenset(), Trust.TRUSTED)
+        whose.learn(store.files().values(), Places(store.folder))
+        assert set(whose.known.values()) == {Trust.UNTRUSTED}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from equipoise.core.where import as_where
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
+from verified import verified
 
 HARBOUR = "The ferry leaves the harbour at nine in the morning, and dogs travel free on it."
 FRONT = f"""---
@@ -113,7 +114,7 @@ def test_a_file_beside_it_wins_and_the_operator_before_all(store, folder):
     (folder / "hr" / "newer.txt").write_text(HARBOUR)
     index(folder, store, encoder)
     assert {one["collection"] for one in known(store).values()} == {"acme"}
-    store.verify()
+    verified(store)
 
 
 def test_what_is_said_of_one_file_stays_when_its_folder_is_indexed_again(store, folder):

@@ -11,6 +11,7 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus import nearest
 from equipoise.corpus.record_types import IndexEntry
 from equipoise.corpus.store import Store
+from verified import verified
 
 DIMENSIONS = 384
 
@@ -142,7 +143,7 @@ def test_damage_is_found_before_anything_is_searched(path, small, tmp_path, dama
         for ask in (
             lambda: store.partition(Trust.TRUSTED).nearest(questions()[0], 3),
             lambda: store.partition(Trust.TRUSTED).vectors([1]),
-            store.verify,
+            lambda: verified(store),
         ):
             with pytest.raises(StoreError, match="is damaged"):
                 ask()

@@ -22,6 +22,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.library import Library
 from equipoise.rag.retrieval import DenseRetriever, HybridRetriever, candidates
 from hashed_words import HashedWords
+from verified import verified
 
 QUESTION = "Which ferry leaves the harbour at nine?"
 TEXTS = {
@@ -169,7 +170,7 @@ class TestGoingOn:
             report = index(docs, store, encoder, progress=steps.append)
             assert (report.unchanged, report.added, encoder.encoded) == (len(TEXTS) + 1, 0, len(TEXTS))
             assert (steps[-1].embedded, steps[-1].passages) == (len(TEXTS), len(TEXTS))
-            store.verify()
+            verified(store)
             digest = store.digest()
         with Store.open(tmp_path / "b.db", create=True) as whole:
             index(docs, whole, HashedWords())
@@ -223,7 +224,7 @@ class TestBlame:
             assert "ValueError: poison" in report.failed[0].reason
             assert (report.added, report.documents) == (len(TEXTS), len(TEXTS))
             assert (store.counts().pending, store.partition(Trust.UNTRUSTED).bm25("Row", 5)) == (0, [])
-            store.verify()
+            verified(store)
             (docs / "rows.jsonl").write_text(json.dumps(rows[0]))
             assert index(docs, store, self.Stumbling()).added == 1
 

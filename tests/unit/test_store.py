@@ -16,6 +16,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
+from verified import verified
 
 
 def document(doc_id, text, **more):
@@ -251,7 +252,7 @@ class TestWriting:
         assert store.digest() != before
         store.remove_documents(["p2", "p1"])
         assert store.digest() == before
-        store.verify()
+        verified(store)
 
     def test_only_added_documents_can_be_removed(self, store):
         store.replace_file(record(), entries(ANIMALS[0]))
@@ -323,7 +324,7 @@ class TestOpening:
         content[8192:] = b"\xff" * (len(content) - 8192)
         (tmp_path / "s.db").write_bytes(content)
         with pytest.raises(StoreError, match="damaged"), Store.open(tmp_path / "s.db") as store:
-            store.verify()
+            verified(store)
 
     def test_a_second_writer_waits_and_is_told(self, tmp_path):
         Store.open(tmp_path / "s.db", create=True).close()

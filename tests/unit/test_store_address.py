@@ -21,7 +21,7 @@ SECRET = "postgres://reader:hunter2@db.example:5433/docs?sslmode=require"
 def test_what_has_a_scheme_is_an_address():
     assert place("postgres://h/d") == StoreUrl("postgres://h/d")
     assert place("a/b.db").name == "b.db"
-    assert StoreUrl("PostgreSQL://h/d").kind == "postgres"
+    assert Settings(store=StoreSettings(path="PostgreSQL://h/d")).store.path == StoreUrl("PostgreSQL://h/d")
     with pytest.raises(InputError, match="no kind of store 'mysql'"):
         open_store("mysql://h/d")
 

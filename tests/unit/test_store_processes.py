@@ -17,6 +17,7 @@ from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from held import WAITS, Held
 from processes import ENVIRONMENT
+from verified import verified
 
 FILES = 12
 PASSAGES = 6  # of each file
@@ -116,7 +117,7 @@ def test_a_killed_writer_loses_at_most_the_file_in_work(folder, tmp_path):
             assert workers or point == "file:1"  # where none may have been started yet
         kept += written
         with Store.open(path) as store:
-            store.verify()
+            verified(store)
             counts = store.counts()
             assert counts.files == counts.documents == kept
             assert counts.pending == counts.passages == kept * PASSAGES
@@ -143,7 +144,7 @@ def test_a_run_that_is_killed_among_its_vectors_goes_on_there(tmp_path, folder):
         assert writer.next() == "embedded:2"
         writer.kill()
     with Store.open(path) as store:
-        store.verify()
+        verified(store)
         counts = store.counts()
         assert (counts.files, counts.pending) == (FILES + 1, FILES * PASSAGES)
         assert len(store.partition(Trust.TRUSTED).matrix()[0]) == counts.passages - counts.pending > AT_A_TIME

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.text.style import LONGEST, NAMES, stretches, style
-from timing import LINEAR, growth
+from equipoise.text.style import LONGEST, NAMES, style
 
 
 def value(name, text):
@@ -51,12 +50,3 @@ def test_any_text_has_finite_values_in_their_number(text):
 def test_what_stands_beyond_the_first_characters_is_not_looked_at():
     text = "A sentence. " * (LONGEST // 12 + 1)
     assert style(text) == style(text + "!!! ??? $$$")
-
-
-def test_stretches_have_their_words_and_a_rest_is_left_out():
-    assert stretches("a b, c d e", 2) == ["a b,", "c d"]
-    assert stretches("a b", 3) == []
-
-
-def test_cutting_grows_with_the_text():
-    assert growth(lambda n: lambda: stretches("word, " * (n // 6), 50)).ratio < LINEAR

@@ -18,6 +18,7 @@ from equipoise.corpus.store import Store
 from equipoise.rag.retrieval import HybridRetriever
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
+from verified import verified
 
 DOCUMENTS = (
     Document("cats", "Cats sleep most of the day. They hunt at night.", "cats.txt", "On cats", pages=(0, 28)),
@@ -33,7 +34,7 @@ def whole(tmp_path_factory):
         record = FileRecord("a.txt", "00", 1, 1, Trust.TRUSTED, ".")
         store.replace_file(record, prepare(DOCUMENTS[:1], HashedWords()))
         store.add_documents(prepare(DOCUMENTS[1:], HashedWords()))
-        store.verify()
+        verified(store)
     return path
 
 
@@ -185,7 +186,7 @@ def refusal(action):
 
 def verify(path):
     with Store.open(path, read_only=True) as store:
-        store.verify()
+        verified(store)
 
 
 @pytest.mark.parametrize("name", DAMAGE)
@@ -264,7 +265,7 @@ def test_a_store_of_another_format_says_what_to_do(tampered, version, advice):
 def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_them(tampered):
     path = tampered(VECTOR.format("data = x''"))
     with Store.open(path) as store:
-        store.verify()
+        verified(store)
         assert (store.counts().pending, len(store.unembedded([1]))) == (1, 1)
         candidates = HybridRetriever(store.partition(Trust.TRUSTED), HashedWords()).retrieve(
             Query("cats"), k=5
@@ -373,7 +374,7 @@ def test_a_disk_that_is_full_is_named_and_what_was_written_stays(tmp_path):
     assert "the disk of the store" in message
     assert (message.count("\n"), done.stderr) == (1, "")
     with Store.open(path) as store:
-        store.verify()
+        verified(store)
         assert store.counts().documents == int(kept) > 0
 
 

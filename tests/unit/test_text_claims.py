@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.text.claims import LONGEST, MOST, agree, contradict
+from equipoise.text.claims import LONGEST, MOST, Compared
 from equipoise.text.facts import Number, clauses
 from equipoise.text.polar import denials
 
@@ -20,6 +20,14 @@ PAIRS = Path(__file__).parents[1] / "fixtures" / "claim_pairs"
 BIN = "On which day is the bin emptied?"
 RETURN = "How long do I have to return an item?"
 TERMS = "You can return any item within 30 days of delivery."
+
+
+def agree(question, first, second):
+    return Compared.of(question, (first, second)).agree(0, 1)
+
+
+def contradict(question, first, second):
+    return Compared.of(question, (first, second)).contradict(0, 1)
 
 
 def pairs(name):

@@ -127,7 +127,7 @@ def trust(
     """Say who may have written documents; `index` with another --trust changes it again."""
     with _opened(store, read_only=False) as opened:
         chosen = _all_named(names, opened)
-        catalogue.set_trust(opened, chosen, level)
+        opened.set_trust([document.doc_id for document in chosen], level)
     Terminal().print(f"{number_of(len(chosen), 'document')} marked {level}")
 
 

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.errors import InputError
 from equipoise.core.guarded import without_password
 
-SCHEMES = {"postgres": "postgres", "postgresql": "postgres"}
-"""What an address may begin with, and which kind of store that is."""
+SCHEMES = ("postgres", "postgresql")
+"""What an address may begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +16,8 @@ class StoreUrl:
     address: str = field(repr=False)
 
     @property
-    def is_known(self) -> bool:
-        """Whether it begins with one of SCHEMES."""
-        return self._scheme in SCHEMES
-
-    @property
-    def kind(self) -> str:
-        """The kind of store, a value of SCHEMES. Raises InputError for a scheme that is none of them."""
-        if not self.is_known:
-            raise InputError(
-                f"there is no kind of store {self._scheme[:40]!r}: give the path of a file, or an address that begins "
-                f"with {', '.join(f'{name}://' for name in SCHEMES)}"
-            )
-        return SCHEMES[self._scheme]
-
-    @property
-    def _scheme(self) -> str:
+    def scheme(self) -> str:
+        """What it begins with; a store of ours with one of SCHEMES."""
         return self.address.partition("://")[0].lower()
 
     def __str__(self) -> str:

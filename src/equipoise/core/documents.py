@@ -105,7 +105,7 @@ class Document:
 
     def block_row(self, offset: int) -> int:
         """The row of the block that `offset` lies in, or of the last one before it; -1 before the first."""
-        return bisect_right(self.blocks, offset, key=_block_start) - 1
+        return bisect_right(self.blocks, offset, key=lambda block: block.start) - 1
 
     def line_at(self, offset: int) -> int | None:
         """The 1-based line of the file that `offset` lies on, None for formats without lines."""
@@ -121,7 +121,3 @@ class Document:
         if row < 0 or self.blocks[row].kind is BlockKind.HEADING:
             return None
         return row - self.blocks[row].under
-
-
-def _block_start(block: Block) -> int:
-    return block.start

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, PlainSerializer, SecretStr, field_validator, model_validator
 
-from equipoise.core.addresses import Place, StoreUrl, place
+from equipoise.core.addresses import SCHEMES, Place, StoreUrl, place
 from equipoise.core.errors import InputError
 from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 from equipoise.core.section import Lines, Section, Words
@@ -40,7 +40,7 @@ class StoreSettings(Section):
     @field_validator("path")
     @classmethod
     def _known(cls, value: Place) -> Place:
-        if isinstance(value, StoreUrl) and not value.is_known:
+        if isinstance(value, StoreUrl) and value.scheme not in SCHEMES:
             raise ValueError("there is no such kind of store: write a path or postgres://...")
         return value
 

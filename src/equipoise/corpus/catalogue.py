@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from equipoise.core.errors import InputError
-from equipoise.core.types import Trust
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 
@@ -43,11 +42,6 @@ def with_siblings(
     paths = {document.path for document in chosen if document.path}
     ids = {document.doc_id for document in chosen}
     return tuple(document for document in documents if document.doc_id in ids or document.path in paths)
-
-
-def set_trust(store: Store, chosen: Sequence[ListedDocument], trust: Trust) -> None:
-    """Say who may have written the documents."""
-    store.set_trust([document.doc_id for document in chosen], trust)
 
 
 def _ends(source: str, name: str) -> bool:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.core.types import Trust
-from equipoise.corpus import postings
 from equipoise.corpus.keywords import Keywords, QueryPlan
-from equipoise.corpus.postings import Places
+from equipoise.corpus.postings import Places, Postings
 from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import SQLITE, DocumentScope
 
@@ -89,7 +88,7 @@ class FullText:
         return [row[0] for row in self._connection.execute(ask, (term, -1 if most is None else most))]
 
 
-class FilteredText(FullText):
+class FilteredText(Postings, FullText):
     """The same of the passages of a scope alone, counted and scored from their postings; see `postings.Postings`."""
 
     def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
@@ -112,12 +111,6 @@ class FilteredText(FullText):
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         return {stem: len(np.unique(self._standing(stem)[0])) for stem in stems}
-
-    def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
-        return postings.bm25(self, plan, keywords)[:k]
-
-    def holding(self, words: Sequence[str], keywords: Keywords) -> list[Ids]:
-        return [np.array(postings.holding(self, pairs), np.int64) for pairs in keywords.stems.of_texts(words)]
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
         inside: list[int] = np.unique(self._standing(term)[0])[:most].tolist()

@@ -20,7 +20,7 @@ from equipoise.corpus.mirroring import Mirror
 from equipoise.corpus.places import Places
 from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.report import IndexReport
-from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_metadata, known_roots, of_files
+from equipoise.corpus.roots import Author, Gone, Roots, of_files
 from equipoise.corpus.sources.folder import Folder
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
@@ -78,17 +78,8 @@ def index(
     store.bind_encoder(encoder)
     said = None if metadata is None else packed(checked(metadata))
     places, known = Places(store.folder), of_files(store)
-    records = known.values()
-    whose = Roots(
-        frozenset(walk.roots),
-        trust,
-        known_roots(records, places),
-        author,
-        known_authors(records, places),
-        writer,
-        said,
-        known_metadata(records, places),
-    )
+    whose = Roots(frozenset(walk.roots), trust, author, writer, said)
+    whose.learn(known.values(), places)
     folder = Folder(walk, places, whose)
 
     def known_of(turn: Incoming, record: FileRecord, beside: bytes) -> Mapping[str, Scalar]:

@@ -63,14 +63,11 @@ class Filed(NamedTuple):
 
 
 class Nearest:
-    """What is in memory of the vectors of one scope. Call its methods inside a snapshot."""
+    """What is in memory of the vectors of one scope, as long as the store does not change. Call its methods inside a
+    snapshot."""
 
     def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
         self._connection, self._scope = connection, scope
-        self.forget()
-
-    def forget(self) -> None:
-        """Drop everything; call it when the store has changed."""
         self._matrix: tuple[Ids, Array] | None = None
         self._signs: Signs | None = None
         self._count: int | None = None
@@ -135,10 +132,6 @@ class FilteredNearest(Nearest):
     ) -> None:
         super().__init__(connection, scope)
         self._whole = whole
-
-    def forget(self) -> None:
-        """Drop everything; call it when the store has changed."""
-        super().forget()
         self._rows: Rows | None = None
 
     def matrix(self) -> tuple[Ids, Array]:

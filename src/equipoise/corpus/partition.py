@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -27,10 +28,36 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Remembered:
+    """What was read from a state of a store, until another state is seen; threads may see different ones."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._state: object = None
+        self._kept: dict[str, Any] = {}
+
+    def of(self, state: object, name: str, read: Callable[[], T]) -> T:
+        """What `read` gives for the state that is seen now."""
+        with self._lock:
+            if state == self._state and name in self._kept:
+                kept: T = self._kept[name]
+                return kept
+        made = read()
+        with self._lock:
+            if state != self._state:
+                self._state, self._kept = state, {}
+            self._kept[name] = made
+        return made
+
+
 class SearchIndex(Terms, Protocol):
     """The words of a partition."""
 
     def with_term(self, term: str, most: int | None = None) -> list[int]: ...
+
+    def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]: ...
+
+    def holding(self, words: Sequence[str], keywords: Keywords) -> list[Ids]: ...
 
 
 class Partition(ABC):
@@ -43,6 +70,7 @@ class Partition(ABC):
     def __init__(self, store: "Store", stems: Stems, scope: DocumentScope) -> None:
         self.scope = scope
         self._store, self._stems = store, stems
+        self._memory = Remembered()
 
     @abstractmethod
     def counts(self) -> PartCounts:
@@ -63,17 +91,10 @@ class Partition(ABC):
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
         """Which of the passages (n,) have vectors, and these unit vectors (m, d), both in the order asked for."""
 
-    @abstractmethod
-    def holding(self, words: Sequence[str]) -> list[Ids]:
-        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
-
     @property
     @abstractmethod
     def _text(self) -> SearchIndex:
         """The search index, inside `_reading`."""
-
-    @abstractmethod
-    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]: ...
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Any]:
@@ -128,7 +149,12 @@ class Partition(ABC):
             return []
         with self._reading():
             plan = self._keywords.plan(query)
-            return self._bm25(plan, self._keywords, k) if plan.finding else []
+            return self._text.bm25(plan, self._keywords, k) if plan.finding else []
+
+    def holding(self, words: Sequence[str]) -> list[Ids]:
+        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
+        with self._reading():
+            return self._text.holding(words, self._keywords)
 
     def authors(self) -> Authorship:
         """Who wrote which passage."""

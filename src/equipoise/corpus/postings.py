@@ -7,10 +7,13 @@ With Postgres's own `ts_rank` an answer would depend on where documents are kept
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+
+import numpy as np
 
 from equipoise.corpus.keywords import Keywords, QueryPlan
+from equipoise.corpus.record_types import Ids
 
 K1, B, LEAST_IDF = 1.2, 0.75, 1e-6
 
@@ -72,52 +75,54 @@ Places = dict[str, dict[int, list[int]]]
 """By term and passage: where it stands there, ascending."""
 
 
-class Postings(Protocol):
-    """The postings of the passages of a scope."""
+class Postings(ABC):
+    """The postings of the passages of a scope, and what is found in them."""
 
-    def frequencies(self, stems: Sequence[str]) -> dict[str, int]: ...
+    @abstractmethod
+    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
+        """See `keywords.Terms`."""
 
+    @abstractmethod
     def with_term(self, term: str, most: int | None = None) -> list[int]:
         """The passages, ascending, that a term stands in; the first `most` of them."""
-        ...
 
+    @abstractmethod
     def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
         """Where terms stand in the passages that hold one of the `finding`, and how many tokens these have."""
-        ...
 
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many passages there are, and how many tokens these have together."""
-        ...
 
+    def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
+        """At most `k` (passage, score) of those that a finding word stands in, best first, ties by id."""
+        passages, tokens = self.size()
+        words = [*plan.finding, *plan.others]
+        parts = [_parts(pairs) for pairs in keywords.stems.of_texts(words)]
+        by_word = dict(zip(words, parts, strict=True))
+        places, lengths = self.places(
+            [by_word[word][0] for word in plan.finding], {term for terms in parts for term in terms}
+        )
+        times = {word: phrase([places.get(term, {}) for term in by_word[word]]) for word in words}
+        single = keywords.frequencies([terms[0] for terms in parts if len(terms) == 1])
+        held = {
+            word: single[terms[0]] if len(terms) == 1 else len(self._together(terms))
+            for word, terms in by_word.items()
+        }
+        return scored(plan, times=times, holding=held, lengths=lengths, passages=passages, tokens=tokens)[:k]
 
-def bm25(index: Postings, plan: QueryPlan, keywords: Keywords) -> list[tuple[int, float]]:
-    """Every passage that a finding word stands in with its score, best first, ties by id."""
-    passages, tokens = index.size()
-    words = [*plan.finding, *plan.others]
-    parts = [_parts(pairs) for pairs in keywords.stems.of_texts(words)]
-    by_word = dict(zip(words, parts, strict=True))
-    places, lengths = index.places(
-        [by_word[word][0] for word in plan.finding], {term for terms in parts for term in terms}
-    )
-    times = {word: phrase([places.get(term, {}) for term in by_word[word]]) for word in words}
-    single = keywords.frequencies([terms[0] for terms in parts if len(terms) == 1])
-    held = {
-        word: single[terms[0]] if len(terms) == 1 else len(_standing(index, terms))
-        for word, terms in by_word.items()
-    }
-    return scored(plan, times=times, holding=held, lengths=lengths, passages=passages, tokens=tokens)
+    def holding(self, words: Sequence[str], keywords: Keywords) -> list[Ids]:
+        """For each word the passages, ascending, in which its parts stand side by side."""
+        each = map(_parts, keywords.stems.of_texts(words))
+        found = (
+            self.with_term(parts[0]) if len(parts) == 1 else sorted(self._together(parts)) for parts in each
+        )
+        return [np.array(ids, np.int64) for ids in found]
 
-
-def holding(index: Postings, pairs: Sequence[tuple[str, int]]) -> list[int]:
-    """The passages, ascending, in which the (term, position) pairs of a word stand side by side."""
-    parts = _parts(pairs)
-    return index.with_term(parts[0]) if len(parts) == 1 else sorted(_standing(index, parts))
-
-
-def _standing(index: Postings, parts: Sequence[str]) -> dict[int, int]:
-    """How often the parts of a word stand side by side, in each passage where they do."""
-    places, _ = index.places(parts[:1], set(parts))
-    return phrase([places.get(term, {}) for term in parts])
+    def _together(self, parts: Sequence[str]) -> dict[int, int]:
+        """How often the parts of a word stand side by side, in each passage where they do."""
+        places, _ = self.places(parts[:1], set(parts))
+        return phrase([places.get(term, {}) for term in parts])
 
 
 def _parts(pairs: Sequence[tuple[str, int]]) -> list[str]:

@@ -145,10 +145,6 @@ class Readable(ABC):
     def read_after(self, mark: str) -> None:  # noqa: B027
         """From now on reads see at least what the mark was made after, whichever replica of a database is asked."""
 
-    @abstractmethod
-    def verify(self) -> None:
-        """Check everything that the store holds against the rest of it. Raises StoreError for damage."""
-
     def digest(self) -> str:
         """sha256 (hex) over everything the store holds, but not how it lays it out: stores of every kind with the
         same content have the same digest."""

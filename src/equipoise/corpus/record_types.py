@@ -290,7 +290,7 @@ def check_number(numbered: Numbered) -> None:
     """Raises CorpusError for a document whose number is of the other partition."""
     if trust_of(numbered.number) is not numbered.entry.document.trust:
         raise CorpusError(
-            f"{_name(numbered.entry.document)} has a number of the other partition: index it again"
+            f"{name_of(numbered.entry.document)} has a number of the other partition: index it again"
         )
 
 
@@ -299,25 +299,10 @@ def unknown(doc_id: str, path: Place) -> CorpusError:
     return CorpusError(f"there is no document {doc_id!r} in {path}: it may have been replaced")
 
 
-def other_at(numbered: Numbered) -> CorpusError:
-    """The error for a document whose number another one has."""
-    return CorpusError(
-        f"another document than {_name(numbered.entry.document)} has its number {numbered.number}: copy into a new "
-        "store"
-    )
-
-
-def taken(document: Document) -> CorpusError:
-    """The error for an id that another document has."""
-    return CorpusError(
-        f"{_name(document)} is in the store already: give it another id, or remove the other first"
-    )
-
-
 def check_entry(entry: IndexEntry, width: int) -> None:
     """Raises CorpusError for a document that no store can keep as it is; `width` is that of the store's vectors."""
     document = entry.document
-    name = _name(document)
+    name = name_of(document)
     fields = (document.doc_id, document.source, document.title, document.author, document.text)
     check_keepable(name, fields)
     if visible.title(document.title) != document.title:
@@ -345,7 +330,7 @@ def check_vectors(entry: IndexEntry, vectors: Array, width: int) -> None:
     shape = (len(entry.spans), width)
     if vectors.shape != shape or not are_unit(vectors):
         raise CorpusError(
-            f"{_name(entry.document)} has vectors of shape {vectors.shape}, ones of {shape} and length 1 are wanted: "
+            f"{name_of(entry.document)} has vectors of shape {vectors.shape}, ones of {shape} and length 1 are wanted: "
             "bind the encoder first and encode every passage with it"
         )
 
@@ -363,7 +348,7 @@ def storable(text: str) -> str:
     return "" if UNSTORED.search(text) else text
 
 
-def _name(document: Document) -> str:
+def name_of(document: Document) -> str:
     return f"document {document.doc_id!r} ({document.source!r})"
 
 

@@ -4,7 +4,7 @@ The nearest one does. A folder that was indexed on its own keeps its trust when 
 also for files that are new in it: only who names it, or something in it, changes that.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -55,13 +55,29 @@ class Roots:
 
     asked: frozenset[Path]
     trust: Trust
-    known: Mapping[Path, Trust]
     author: Author | None = None
-    authors: Mapping[Path, Author] = field(default_factory=dict)
     writer: str = ""
     metadata: str | None = None
-    said: Mapping[Path, str] = field(default_factory=dict)
+    known: dict[Path, Trust] = field(default_factory=dict)
+    _authors: dict[Path, Author] = field(default_factory=dict)
+    _said: dict[Path, str] = field(default_factory=dict)
     _kept: dict[Path, int] = field(default_factory=dict)
+
+    def learn(self, records: Iterable[FileRecord], places: Places) -> None:
+        """Take what the store's files say of their roots. One with files of both kinds, or with such that are held
+        back, is untrusted; of a file of which something else was said than of its root, that is known."""
+        for record in records:
+            root = places.path(record.root)
+            if self.known.get(root) is not Trust.UNTRUSTED:
+                self.known[root] = Trust.TRUSTED if record.trust is Trust.TRUSTED else Trust.UNTRUSTED
+            if self._said.setdefault(root, record.metadata) != record.metadata:
+                self._said[places.path(record.path)] = record.metadata
+            if record.author.startswith(_WRITER):
+                continue
+            if record.author == record.path != record.root:
+                self._authors[root] = Author.FILE
+            elif record.author != record.root:
+                self._authors.setdefault(root, Author.FOLDER)
 
     def decide(self, path: Path) -> tuple[Trust, Path]:
         """The trust of the file at `path`, and the root that decides it."""
@@ -76,7 +92,7 @@ class Roots:
     def author_of(self, path: Path, root: Path) -> Path:
         """What stands for the author of the file at `path`, whose root this is: a path."""
         named = self.author if any(place in self.asked for place in (path, *path.parents)) else None
-        match named or self.authors.get(root, Author.PATH):
+        match named or self._authors.get(root, Author.PATH):
             case Author.FILE:
                 return path
             case Author.FOLDER:
@@ -94,8 +110,8 @@ class Roots:
         for place in (path, *path.parents):
             if place in self.asked and self.metadata is not None:
                 return self.metadata
-            if place in self.said:
-                return self.said[place]
+            if place in self._said:
+                return self._said[place]
         return "{}"
 
     def kept(self) -> list[LeftOut]:
@@ -121,39 +137,6 @@ class Roots:
 def of_files(store: Store) -> dict[str, FileRecord]:
     """What the store knows of files, by their names; pages of sites have no place in folders."""
     return {key: record for key, record in store.files().items() if not is_address(key)}
-
-
-def known_roots(records: Iterable[FileRecord], places: Places) -> dict[Path, Trust]:
-    """The roots of the store's files; one with files of both kinds, or with such that are held back, is untrusted."""
-    roots: dict[Path, Trust] = {}
-    for record in records:
-        root = places.path(record.root)
-        if roots.get(root) is not Trust.UNTRUSTED:
-            roots[root] = Trust.TRUSTED if record.trust is Trust.TRUSTED else Trust.UNTRUSTED
-    return roots
-
-
-def known_authors(records: Iterable[FileRecord], places: Places) -> dict[Path, Author]:
-    """Who counts as one author, by root."""
-    authors: dict[Path, Author] = {}
-    for record in records:
-        if record.author.startswith(_WRITER):
-            continue
-        if record.author == record.path != record.root:
-            authors[places.path(record.root)] = Author.FILE
-        elif record.author != record.root:
-            authors.setdefault(places.path(record.root), Author.FOLDER)
-    return authors
-
-
-def known_metadata(records: Iterable[FileRecord], places: Places) -> dict[Path, str]:
-    """What the operator says of the files of each root, and of a file of which something else was said."""
-    said: dict[Path, str] = {}
-    for record in records:
-        root = places.path(record.root)
-        if said.setdefault(root, record.metadata) != record.metadata:
-            said[places.path(record.path)] = record.metadata
-    return said
 
 
 def gone(records: Iterable[FileRecord], walk: Walk, places: Places) -> list[str]:

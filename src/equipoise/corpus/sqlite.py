@@ -20,9 +20,9 @@ from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Array, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, rows, verification
+from equipoise.corpus import contents, rows
 from equipoise.corpus.fulltext import FilteredText, FullText, show_words, words_of
-from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
+from equipoise.corpus.keywords import Stems
 from equipoise.corpus.nearest import EXACT_UP_TO, MORE, FilteredNearest, Nearest, exactly_ranked
 from equipoise.corpus.partition import Partition
 from equipoise.corpus.record_types import Ids, Numbered, PartCounts
@@ -118,10 +118,6 @@ class SqliteStore(Store):
             for words in map(words_of, Trust):
                 self._connection.execute(f"INSERT INTO {words}({words}) VALUES ('optimize')")
 
-    def verify(self) -> None:
-        with self.snapshot():
-            verification.verify(self._connection)
-
     def contents(self) -> Iterator[contents.Row]:
         """Every row; see `corpus.contents`."""
         with self.snapshot():
@@ -199,13 +195,6 @@ class SqlitePartition(Partition):
     ) -> None:
         super().__init__(store, stems, scope)
         self._connection, self._file = connection, store
-        self._nearest = (
-            Nearest(connection, scope)
-            if scope.where is None
-            else FilteredNearest(connection, scope, self._nearest_of_whole)
-        )
-        self._kept: dict[str, Any] = {}
-        self._as_of: object = None
 
     def counts(self) -> PartCounts:
         """See `partition.Partition`; kept in memory until the store changes."""
@@ -213,30 +202,31 @@ class SqlitePartition(Partition):
 
     def matrix(self) -> tuple[Ids, Array]:
         """See `partition.Partition`: kept in memory, read again when this or another process has changed the store."""
-        with self._current():
+        with self.snapshot():
             return self._nearest.matrix()
 
     def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
         """See `partition.Partition` and `corpus.nearest`."""
-        with self._current():
+        with self.snapshot():
+            index = self._nearest
             if k < 1 or not (exact or self.counts().passages <= EXACT_UP_TO):
-                return self._nearest.search(vector, k, exact=exact)
-            near = [passage_id for passage_id, _ in self._nearest.search(vector, k + MORE, exact=exact)]
-            return exactly_ranked(near, self._nearest.vectors(near)[1], vector, k)
+                return index.search(vector, k, exact=exact)
+            near = [passage_id for passage_id, _ in index.search(vector, k + MORE, exact=exact)]
+            return exactly_ranked(near, index.vectors(near)[1], vector, k)
 
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
-        with self._current():
+        with self.snapshot():
             return self._nearest.vectors(passage_ids)
 
-    def holding(self, words: Sequence[str]) -> list[Ids]:
-        with self._reading():
-            return self._text.holding(words, self._keywords)
-
-    def _nearest_of_whole(self) -> Nearest:
-        """What finds the nearest vectors of the whole partition, up to date, inside a snapshot."""
+    @property
+    def _nearest(self) -> Nearest:
+        """What finds the nearest vectors, inside a snapshot."""
+        if self.scope.where is None:
+            return self._remembered("nearest", lambda: Nearest(self._connection, self.scope))
         whole = cast("SqlitePartition", self._store.partition(self.trust))
-        with whole._current():
-            return whole._nearest
+        return self._remembered(
+            "nearest", lambda: FilteredNearest(self._connection, self.scope, lambda: whole._nearest)
+        )
 
     @property
     def _text(self) -> FullText:
@@ -247,11 +237,8 @@ class SqlitePartition(Partition):
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        with self._current(), self._text.at_once():
+        with self.snapshot(), self._text.at_once():
             yield
-
-    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
-        return self._text.bm25(plan, keywords, k)
 
     def _counted(self) -> PartCounts:
         inside = self.scope.documents("number", SQLITE)
@@ -264,17 +251,5 @@ class SqlitePartition(Partition):
         return PartCounts(documents, passages, waiting)
 
     def _remembered(self, name: str, read: Callable[[], T]) -> T:
-        with self._current():
-            if name not in self._kept:
-                self._kept[name] = read()
-            kept: T = self._kept[name]
-            return kept
-
-    @contextmanager
-    def _current(self) -> Iterator[None]:
-        """A snapshot in which nothing in memory is older than the file."""
-        with self._file.current() as now:
-            if now != self._as_of:
-                self._as_of, self._kept = now, {}
-                self._nearest.forget()
-            yield
+        with self._file.current() as state:
+            return self._memory.of(state, name, read)

@@ -19,10 +19,10 @@ from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 
-from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.addresses import SCHEMES, Place, StoreUrl
 from equipoise.core.addresses import place as as_place
 from equipoise.core.closing import Closing
-from equipoise.core.errors import CorpusError, MissingExtra
+from equipoise.core.errors import CorpusError, InputError, MissingExtra
 from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Trust
@@ -32,8 +32,8 @@ from equipoise.corpus.record_types import FileRecord, IndexEntry, Numbered, stor
 from equipoise.corpus.scope import bounds, trust_of
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
-KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
-"""By kind of address, also the name of the extra: what keeps the store, imported when such an address is opened."""
+DATABASE, EXTRA = "equipoise.corpus.postgres.store:PostgresStore", "postgres"
+"""What keeps the store at an address, imported when one is opened, and the extra that has it."""
 LIBRARIES = ("psycopg", "pgvector")
 
 
@@ -279,7 +279,10 @@ class Store(Readable, Closing):
             record_types.check_number(numbered)
             hits = self._rows("SELECT doc_id FROM documents WHERE number = ?", numbered.number)
             if hits and hits[0][0] != numbered.entry.document.doc_id:
-                raise record_types.other_at(numbered)
+                name = record_types.name_of(numbered.entry.document)
+                raise CorpusError(
+                    f"another document than {name} has its number {numbered.number}: copy into a new store"
+                )
             if not hits:
                 self._check(numbered.entry, width)
                 self._insert(numbered)
@@ -302,7 +305,10 @@ class Store(Readable, Closing):
         """Raises CorpusError for a document that cannot be kept, and where its id is taken."""
         record_types.check_entry(entry, width)
         if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", entry.document.doc_id):
-            raise record_types.taken(entry.document)
+            name = record_types.name_of(entry.document)
+            raise CorpusError(
+                f"{name} is in the store already: give it another id, or remove the other first"
+            )
 
     def _unembedded(self, number: int) -> Numbered | None:
         """The document, None where it has its vectors or is gone."""
@@ -349,12 +355,17 @@ def open_store(
     and MissingExtra where the part for it is not installed.
     """
     chosen = place if isinstance(place, StoreUrl) else as_place(place)
-    name = KINDS[chosen.kind] if isinstance(chosen, StoreUrl) else FILE
+    if isinstance(chosen, StoreUrl) and chosen.scheme not in SCHEMES:
+        raise InputError(
+            f"there is no kind of store {chosen.scheme[:40]!r}: give the path of a file, or an address that begins "
+            f"with {', '.join(f'{name}://' for name in SCHEMES)}"
+        )
+    name = DATABASE if isinstance(chosen, StoreUrl) else FILE
     module, _, class_name = name.partition(":")
     try:
         keeper: type[Store] = getattr(import_module(module), class_name)
     except ModuleNotFoundError as error:
         if isinstance(chosen, StoreUrl) and (error.name or "").partition(".")[0] in LIBRARIES:
-            raise MissingExtra(f"{error.name}, which a store at {chosen} needs,", chosen.kind) from error
+            raise MissingExtra(f"{error.name}, which a store at {chosen} needs,", EXTRA) from error
         raise
     return keeper.open(chosen, create=create, read_only=read_only, timeout=timeout)

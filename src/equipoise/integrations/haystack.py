@@ -353,4 +353,4 @@ def _passage(passage: Passage, score: float, vector: list[float]) -> Document:
 
 
 def _quoted(item: Highlight) -> Document:
-    return Document(content=item.text, meta=parts.quote_place(item))
+    return Document(content=item.text, meta=parts.place(item))

@@ -8,7 +8,7 @@ gives is for the person who asks (`mcp_schemas`); what goes wrong is one sentenc
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Protocol, TypeAlias
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from equipoise.core.errors import CorpusError, InputError, MissingExtra, QuestionError, StoreError
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Document, Passage, Trust
+from equipoise.core.types import Document, Passage
 from equipoise.core.where import Given
 from equipoise.integrations import mcp_schemas as schemas
 from equipoise.rag.library import Library
@@ -79,10 +79,6 @@ class Backend(Protocol):
         """Every document, in the order of the index."""
         ...
 
-    async def trust(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
-        """Of these documents, by id; one that is gone by now may be left out."""
-        ...
-
     async def may_list(self) -> bool:
         """Whether who asks may see which documents there are."""
         ...
@@ -136,15 +132,6 @@ class LibraryBackend:
             for document in await asyncio.to_thread(self.library.documents)
         ]
 
-    async def trust(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
-        levels: dict[str, Trust] = {}
-        for doc_id in set(doc_ids):
-            try:
-                levels[doc_id] = (await asyncio.to_thread(self.library.store.document, doc_id)).trust
-            except CorpusError:
-                LOG.warning("the document %r of an answer is gone", doc_id)
-        return levels
-
     async def may_list(self) -> bool:
         return True
 
@@ -160,27 +147,14 @@ class LibraryBackend:
 
 async def _ask(backend: Backend, given: schemas.AskInput) -> schemas.Asked:
     result = await backend.ask(given.question, given.before, others=given.others, where=given.where)
-    results = [result, *(part.result for part in result.sub_answers)]
-    named = [item.doc_id for outcome in results for item in outcome.highlights.items]
-    named += [
-        item.doc_id
-        for outcome in results
-        if isinstance(outcome, Answer) and outcome.others
-        for item in outcome.others.quotes
-    ]
-    named += [
-        passage.doc_id for outcome in results if isinstance(outcome, Refusal) for passage in outcome.nearest
-    ]
-    named += [flag.passage.doc_id for flag in result.trace.flagged]
-    return schemas.asked(given.question, result, await backend.trust(named), backend.shown)
+    return schemas.asked(given.question, result, backend.shown)
 
 
 async def _search(backend: Backend, given: schemas.SearchInput) -> schemas.SearchResult:
     kept, out = await backend.search(given.words, given.k, given.where)
-    trust = await backend.trust(passage.doc_id for passage in (*kept, *out))
     return schemas.SearchResult(
-        passages=[schemas.passage_quote(passage, trust, backend.shown) for passage in kept],
-        taken_out=[schemas.taken_out(passage, trust, backend.shown) for passage in out],
+        passages=[schemas.passage_quote(passage, backend.shown) for passage in kept],
+        taken_out=[schemas.taken_out(passage, backend.shown) for passage in out],
     )
 
 

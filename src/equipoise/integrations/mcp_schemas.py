@@ -4,7 +4,7 @@ What is given is for the person who asks (`core.results`): no probabilities, sco
 filter. Every text of a document comes with the trust of that document.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -202,25 +202,23 @@ Shown = Callable[[str], str]
 """What a source is called where strangers read it."""
 
 
-def asked(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], shown: Shown) -> Asked:
-    """The result for whoever asked; `trust` is that of the documents, by id."""
+def asked(question: str, result: Answer | Refusal, shown: Shown) -> Asked:
+    """The result for whoever asked."""
     return Asked(
-        **_part(question, result, trust, shown).model_dump(),
-        taken_out=[
-            TakenOut(**_place(flag.passage, trust, shown).model_dump()) for flag in result.trace.flagged
-        ],
-        parts=[_part(part.question, part.result, trust, shown) for part in result.sub_answers],
+        **_part(question, result, shown).model_dump(),
+        taken_out=[taken_out(flag.passage, shown) for flag in result.trace.flagged],
+        parts=[_part(part.question, part.result, shown) for part in result.sub_answers],
     )
 
 
-def passage_quote(passage: Passage, trust: Mapping[str, Trust], shown: Shown) -> Quote:
+def passage_quote(passage: Passage, shown: Shown) -> Quote:
     """A passage with its text."""
-    return Quote(**_place(passage, trust, shown).model_dump(), text=passage.text)
+    return Quote(**_place(passage, shown).model_dump(), text=passage.text)
 
 
-def taken_out(passage: Passage, trust: Mapping[str, Trust], shown: Shown) -> TakenOut:
+def taken_out(passage: Passage, shown: Shown) -> TakenOut:
     """A passage that is not read."""
-    return TakenOut(**_place(passage, trust, shown).model_dump())
+    return TakenOut(**_place(passage, shown).model_dump())
 
 
 def excerpt(document: Document, given: ReadInput, shown: Shown) -> Excerpt:
@@ -244,7 +242,7 @@ def excerpt(document: Document, given: ReadInput, shown: Shown) -> Excerpt:
     )
 
 
-def _part(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], shown: Shown) -> Part:
+def _part(question: str, result: Answer | Refusal, shown: Shown) -> Part:
     answer, refusal = (result, None) if isinstance(result, Answer) else (None, result)
     quotes = answer.quotes if answer else result.highlights.items
     return Part(
@@ -256,22 +254,22 @@ def _part(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], s
         grounded=answer.grounded if answer else None,
         weak=answer.weak if answer else None,
         trust=answer.trust if answer else None,
-        others=_untrusted(answer.others, trust, shown) if answer and answer.others else None,
+        others=_untrusted(answer.others, shown) if answer and answer.others else None,
         read_as=result.trace.read_as or None,
         notice=result.trace.notice or None,
-        quotes=[_quote(item, trust, shown) for item in quotes],
-        nearest=[passage_quote(passage, trust, shown) for passage in refusal.nearest] if refusal else [],
+        quotes=[_quote(item, shown) for item in quotes],
+        nearest=[passage_quote(passage, shown) for passage in refusal.nearest] if refusal else [],
     )
 
 
-def _untrusted(others: Others, trust: Mapping[str, Trust], shown: Shown) -> Untrusted:
+def _untrusted(others: Others, shown: Shown) -> Untrusted:
     claims = [
         ClaimOfOthers(
             statements=[
                 StatementOfOthers(
                     author=shown(one.author),
                     impersonates=shown(one.impersonates) if one.impersonates else None,
-                    quotes=[_quote(item, trust, shown) for item in one.highlights],
+                    quotes=[_quote(item, shown) for item in one.highlights],
                 )
                 for one in claim.statements
             ],
@@ -283,13 +281,11 @@ def _untrusted(others: Others, trust: Mapping[str, Trust], shown: Shown) -> Untr
     return Untrusted(claims=claims, contested=others.contested, silent=others.silent)
 
 
-def _quote(item: Highlight, trust: Mapping[str, Trust], shown: Shown) -> Quote:
-    return Quote(
-        **_place(item, trust, shown).model_dump(), text=item.text, spans=[*item.spans], marks=[*item.marks]
-    )
+def _quote(item: Highlight, shown: Shown) -> Quote:
+    return Quote(**_place(item, shown).model_dump(), text=item.text, spans=[*item.spans], marks=[*item.marks])
 
 
-def _place(quoted: Highlight | Passage, trust: Mapping[str, Trust], shown: Shown) -> Place:
+def _place(quoted: Highlight | Passage, shown: Shown) -> Place:
     heading = quoted.heading if isinstance(quoted, Highlight) else " > ".join(quoted.headings)
     return Place(
         doc_id=quoted.doc_id,
@@ -300,5 +296,5 @@ def _place(quoted: Highlight | Passage, trust: Mapping[str, Trust], shown: Shown
         heading=heading,
         start=quoted.start,
         end=quoted.end,
-        trust=trust.get(quoted.doc_id, Trust.UNTRUSTED),
+        trust=quoted.trust,
     )

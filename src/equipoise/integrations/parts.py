@@ -258,31 +258,21 @@ def retrieved(library: Library, question: str, k: int, where: Meant | None = Non
         return joined([usable(search.retriever.retrieve(query, k=k), k) for search in searches])
 
 
-def place(passage: Passage) -> dict[str, Any]:
-    """Where a passage stands, and its trust, as metadata; what is not known is left out."""
-    told = {
-        "document_id": passage.doc_id,
-        "source": passage.source,
-        "title": passage.title,
-        "page_number": passage.page,
-        "line": passage.line,
-        "start_index": passage.start,
-        "end_index": passage.end,
-        TRUST: passage.trust.value,
-    }
-    return {key: value for key, value in told.items() if value not in (None, "")}
-
-
-def quote_place(item: Highlight) -> dict[str, Any]:
-    """Where a quote stands in the document that was handed in, and its trust, as metadata; what is not known is left
-    out."""
+def place(item: Passage | Highlight) -> dict[str, Any]:
+    """Where a passage, or a quote in the document that was handed in, stands, and its trust, as metadata; what is not
+    known is left out."""
+    quote = {"quote_start": item.start, "quote_end": item.end}
+    where = (
+        quote
+        if isinstance(item, Highlight)
+        else {"line": item.line, "start_index": item.start, "end_index": item.end}
+    )
     told = {
         "document_id": item.doc_id,
         "source": item.source,
         "title": item.title,
         "page_number": item.page,
-        "quote_start": item.start,
-        "quote_end": item.end,
+        **where,
         TRUST: item.trust.value,
     }
     return {key: value for key, value in told.items() if value not in (None, "")}

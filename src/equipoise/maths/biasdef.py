@@ -273,7 +273,9 @@ def bias_def(query: ArrayLike, embeddings: ArrayLike, settings: BiasDefSettings 
     axis = polarization_axis(matrix, component=settings.component)
     scores = polarization_scores(matrix, axis)
     curve = kl_curve(similarities, scores, bins=settings.bins, epsilon=settings.epsilon)
-    peak = _boundary(curve, settings) if _can_split(scores) else None
+    rule, most = settings.rule, settings.max_flagged_share
+    can_split = len(scores) >= 3 and bool(np.ptp(scores) > 0.0)
+    peak = max_kl_cut(curve, delta=settings.delta, rule=rule, max_flagged_share=most) if can_split else None
     cut = np.arange(len(matrix)) < (0 if peak is None else curve.sizes[peak])
     core = trim_false_positives(cut, scores, bins=settings.bins, epsilon=settings.epsilon, trim=settings.trim)
     distances = _distances_to(core, matrix, settings)
@@ -316,16 +318,6 @@ def _canonical_order(matrix: Floats, similarities: Floats) -> Rows:
     if np.any(np.diff(similarities[order]) == 0.0):
         order = np.lexsort((*matrix.T[::-1], -similarities))
     return np.asarray(order, dtype=np.intp)
-
-
-def _boundary(curve: KLCurve, settings: BiasDefSettings) -> int | None:
-    return max_kl_cut(
-        curve, delta=settings.delta, rule=settings.rule, max_flagged_share=settings.max_flagged_share
-    )
-
-
-def _can_split(scores: Floats) -> bool:
-    return len(scores) >= 3 and bool(np.ptp(scores) > 0.0)
 
 
 def _distances_to(core: Mask, matrix: Floats, settings: BiasDefSettings) -> Floats:

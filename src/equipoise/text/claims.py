@@ -126,33 +126,6 @@ class _Quote:
         )
 
 
-def agree(question: str, first: str, second: str) -> bool:
-    """Whether two quotes claim the same in answer to `question`; symmetric, and never where they `contradict`.
-
-    Numbers and names that are not in the question must be the same, but for what one of them adds in passing;
-    addresses, options and the like without exception. Where the question asks for a number, both must have it. Both
-    deny or neither does; to a yes/no question both say yes or both say no. Of the words of the shorter quote, SHARED
-    must stand in the other one, and NEW of those that are not in the question. Nothing that answers the question
-    otherwise may stand beside it.
-
-    >>> agree("How long can I return it?", "You have 30 days to return it.", "Return it within thirty days.")
-    True
-    """
-    return Compared.of(question, (first, second)).agree(0, 1)
-
-
-def contradict(question: str, first: str, second: str) -> bool:
-    """Whether two quotes speak of the same and cannot both be right in answer to `question`; symmetric.
-
-    Two clauses with mostly the same words differ in their numbers or names, or in one of a pair of opposites, or one
-    denies and the other does not; or one says yes to a yes/no question and the other no.
-
-    >>> contradict("How long can I return it?", "You have 30 days to return it.", "You have 90 days to return it.")
-    True
-    """
-    return Compared.of(question, (first, second)).contradict(0, 1)
-
-
 @dataclass(frozen=True, slots=True)
 class Compared:
     """Quotes that may answer one question, each taken apart once; they are named by their place."""
@@ -167,14 +140,33 @@ class Compared:
         return cls(asked, tuple(_Quote.of(text, asked) for text in quotes))
 
     def agree(self, first: int, second: int) -> bool:
-        """See the function."""
+        """Whether two quotes claim the same in answer to the question; symmetric, and never where they `contradict`.
+
+        Numbers and names that are not in the question must be the same, but for what one of them adds in passing;
+        addresses, options and the like without exception. Where the question asks for a number, both must have it.
+        Both deny or neither does; to a yes/no question both say yes or both say no. Of the words of the shorter quote,
+        SHARED must stand in the other one, and NEW of those that are not in the question. Nothing that answers the
+        question otherwise may stand beside it.
+
+        >>> quotes = "You have 30 days to return it.", "Return it within thirty days."
+        >>> Compared.of("How long can I return it?", quotes).agree(0, 1)
+        True
+        """
         asked, mine, others = self.asked, self.quotes[first], self.quotes[second]
         if _contradict(asked, mine, others) or not _fit(asked, mine, others):
             return False
         return _same_side(asked, mine, others) if asked.yes_no else _same_answer(asked, mine, others)
 
     def contradict(self, first: int, second: int) -> bool:
-        """See the function."""
+        """Whether two quotes speak of the same and cannot both be right in answer to the question; symmetric.
+
+        Two clauses with mostly the same words differ in their numbers or names, or in one of a pair of opposites, or
+        one denies and the other does not; or one says yes to a yes/no question and the other no.
+
+        >>> quotes = "You have 30 days to return it.", "You have 90 days to return it."
+        >>> Compared.of("How long can I return it?", quotes).contradict(0, 1)
+        True
+        """
         return _contradict(self.asked, self.quotes[first], self.quotes[second])
 
 

@@ -6,7 +6,6 @@ they are good for is to compare passages with each other (`maths.coordinated`).
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from math import log
 from statistics import fmean, pstdev
 
@@ -73,10 +72,3 @@ def _word_rates(text: str, words: Sequence[str], sentences: Sequence[str]) -> tu
         len(_SPACING.findall(text)) * each,
         sum(sentence.lstrip("\"“‘'([*- ")[:1].islower() for sentence in sentences) * each,
     )
-
-
-def stretches(text: str, words: int) -> list[str]:
-    """The text in pieces of `words` words each, one after the other, whitespace as it stands; a shorter rest is left
-    out. Worked value: "a b c d e" in pieces of 2: "a b", "c d"."""
-    starts = [match.start() for match in _WORD.finditer(text)][::words]
-    return [text[start:end].strip() for start, end in pairwise(starts)]

@@ -13,7 +13,7 @@ from equipoise.apps.server.errors import ApiError, as_api_error, draining
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.recorder import RequestRecord
 from equipoise.apps.server.service import MODELS, Service
-from equipoise.apps.server.views import for_strangers, outcome, without_passages
+from equipoise.apps.server.views import for_asker, for_strangers, without_passages
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.results import Answer, Reason, Refusal
@@ -81,9 +81,9 @@ class Turn:
         return shown if self.service.reads(self.ask.key) else without_passages(shown)
 
     def shown(self, result: Answer | Refusal) -> dict[str, Any]:
-        """The result for whoever asked, as JSON."""
+        """The result for whoever asked, as JSON: for an admin everything that `equipoise ask --json` prints."""
         theirs = self.theirs(result)
-        view = outcome(theirs, admin=self.ask.key.is_admin) | {"cited": numbers(theirs)}
+        view = (theirs.to_dict() if self.ask.key.is_admin else for_asker(theirs)) | {"cited": numbers(theirs)}
         for part, shown in zip(theirs.sub_answers, view.get("sub_answers", ()), strict=True):
             shown["cited"] = numbers(part.result)
         if self.ask.candidates and self.ask.key.is_admin:

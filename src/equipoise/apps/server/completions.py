@@ -31,21 +31,11 @@ class Quote:
     base: str
 
     @property
-    def text(self) -> str:
-        """As it is read."""
-        return flowing(self.item.text)
-
-    @property
     def name(self) -> str:
         """Where it stands, and that it is untrusted where it is."""
         item = self.item
         mark = "" if item.trust is Trust.TRUSTED else f" ({item.trust})"
         return as_name(where(item).replace(item.source, shown_source(item.source), 1) + mark)
-
-    @property
-    def trust(self) -> Trust:
-        """Who may have written it."""
-        return self.item.trust
 
     @property
     def url(self) -> str:
@@ -59,7 +49,7 @@ class Quote:
         source = {"name": self.name, "url": self.url}
         return {
             "type": "source",
-            "data": {"source": source, "document": [as_text(self.text)], "metadata": [about]},
+            "data": {"source": source, "document": [as_text(flowing(self.item.text))], "metadata": [about]},
         }
 
 
@@ -123,7 +113,7 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
     for row, answer in enumerate(answers):
         if row:
             yield into.add("\n\n")
-        own = [quote for quote in into.quotes if quote.trust is answer.trust]
+        own = [quote for quote in into.quotes if quote.item.trust is answer.trust]
         if others := untrusted_part(answer):
             yield from _testimony(others, into, own)
         else:

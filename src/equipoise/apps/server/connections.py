@@ -29,7 +29,6 @@ class Connection(H11Protocol):
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See asyncio.Protocol."""
         super().connection_made(transport)
         self._watch()
         every = cast("set[Connection]", self.connections)
@@ -46,12 +45,10 @@ class Connection(H11Protocol):
             transport.close()
 
     def data_received(self, data: bytes) -> None:
-        """See asyncio.Protocol."""
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio.Protocol."""
         super().connection_lost(exc)
         self._forget()
 

@@ -63,7 +63,6 @@ class Edge:
     seen: Seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -160,7 +159,7 @@ class Edge:
             return draining()
         if self._is_foreign(scope["path"], headers):
             return ApiError(403, "Pages of other hosts may not use this server.", code="foreign_origin")
-        if self.is_open() and not _is_this_machine(headers.get("host", "")):
+        if self.is_open() and not is_loopback(urlsplit(f"//{headers.get('host', '')}").hostname or ""):
             said = "This server has no keys, so it answers on this machine only, as 127.0.0.1 or localhost."
             return ApiError(403, said, code="not_local")
         limit = self._limit(scope)
@@ -185,7 +184,8 @@ class _Body:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
-            raise _too_slow() from None
+            said, closing = "The request came too slowly.", {"Connection": "close"}
+            raise ApiError(408, said, code="timeout", headers=closing) from None
         came = len(message.get("body", b""))
         self._left -= came
         self._deadline += BODY_S * came / 1_000_000
@@ -211,10 +211,6 @@ def _too_large(limit: int) -> ApiError:
     return ApiError(413, said, code="too_large", headers={"Connection": "close"})
 
 
-def _too_slow() -> ApiError:
-    return ApiError(408, "The request came too slowly.", code="timeout", headers={"Connection": "close"})
-
-
 def _request_id(headers: Headers) -> str:
     given = headers.get("x-request-id", "")
     return given if _ID.fullmatch(given) else secrets.token_hex(8)
@@ -231,10 +227,6 @@ def _preflight(path: str) -> dict[str, str]:
     """What a browser is told that asks whether a page of another host may send a request."""
     allowed = {"Access-Control-Allow-Methods": SHARED[path], "Access-Control-Max-Age": "600"}
     return allowed | {"Access-Control-Allow-Headers": f"Content-Type, {TOKEN}"}
-
-
-def _is_this_machine(host: str) -> bool:
-    return is_loopback(urlsplit(f"//{host}").hostname or "")
 
 
 def is_loopback(name: str) -> bool:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from typing import Annotated
 from urllib.parse import quote
 
@@ -315,7 +314,10 @@ async def original(doc_id: DocId, service: Serving, key: Reader) -> Response:
 )
 async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) -> Changed:
     """Of all documents of the same file."""
-    change = partial(catalogue.set_trust, trust=body.trust)
+
+    def change(store: Store, chosen: tuple[ListedDocument, ...]) -> None:
+        store.set_trust([document.doc_id for document in chosen], body.trust)
+
     return Changed(documents=len(await asyncio.to_thread(_changed, service, doc_id, change)))
 
 

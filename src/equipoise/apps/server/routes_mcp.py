@@ -5,7 +5,7 @@ opens elsewhere: questions and searches count as questions, `serve.documents` sa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
@@ -23,7 +23,7 @@ from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import for_strangers, shown_source
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Document, Passage, Trust
+from equipoise.core.types import Document, Passage
 from equipoise.core.where import Given
 from equipoise.integrations.mcp import LibraryBackend, server_for
 from equipoise.integrations.mcp_schemas import DocumentRow
@@ -74,16 +74,10 @@ class KeyBackend:
         rows = await self._library.rows()
         return [row.model_copy(update={"source": self.shown(row.source)}) for row in rows]
 
-    async def trust(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
-        """See Backend."""
-        return await self._library.trust(doc_ids)
-
     async def may_list(self) -> bool:
-        """See Backend."""
         return self.key.is_admin
 
     def shown(self, source: str) -> str:
-        """See Backend."""
         return shown_source(source)
 
     def explained(self, error: Exception) -> str:

@@ -70,11 +70,6 @@ def untrusted_part(result: Answer) -> Others | None:
     return result.others if result.trust is Trust.UNTRUSTED else None
 
 
-def outcome(result: Answer | Refusal, *, admin: bool) -> dict[str, Any]:
-    """The result for whoever asked: for an admin everything that `equipoise ask --json` prints."""
-    return result.to_dict() if admin else for_asker(result)
-
-
 def shown_source(source: str) -> str:
     """What a document is called where strangers read it: no folder of this machine is in it."""
     path, mark, fragment = source.partition("#")

@@ -17,7 +17,6 @@ HOMOGLYPH, STYLED, STACKED, CONTROL = (
 
 _RUN = 8
 """So many invisible characters one after the other carry a byte or more."""
-_SELECTORS = 3
 _LONGEST_WORD = 100
 
 _TAGS = re.compile("[\U000e0000-\U000e007f]++")

@@ -47,7 +47,6 @@ class Holding(Closing):
     _readers: Readers = field(default_factory=lambda: Readers(1))
 
     def __call__(self, original: Original, documents: Sequence[Document], trust: Trust) -> Trust:
-        """See Judge."""
         trusted = trust is Trust.TRUSTED
         if not (self.every or self.distrust if trusted else self.every or self.hold):
             return trust

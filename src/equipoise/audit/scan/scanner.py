@@ -4,9 +4,11 @@ A text is looked at as a whole, so that what stands across the border of two sen
 admissible highlight is a run of whole sentences, and a finding lies in the highlights that hold its sentences.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import PurePosixPath
 
 from equipoise.audit.scan import characters, data_rules, encoded, markup, personal, secrets
@@ -228,10 +230,7 @@ class Scan:
 def _reach(document: Document, start: int, end: int) -> Reach:
     """QUOTED where a quotable unit holds a character of it."""
     sentences = document.sentences
-    low, high = 0, len(sentences)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if sentences[middle][1] <= start else (low, middle)
+    low = bisect_right(sentences, start, key=itemgetter(1))
     touches = low < len(sentences) and sentences[low][0] < max(end, start + 1)
     return Reach.QUOTED if touches else Reach.SHOWN
 

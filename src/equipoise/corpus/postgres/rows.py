@@ -159,6 +159,11 @@ def scalar(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
     return row[0]
 
 
+def state(link: Link) -> object:
+    """A mark of the state of the store that this connection sees."""
+    return scalar(link, "SELECT token FROM state")
+
+
 def plan_anew(link: Link) -> None:
     """Tell the planner how many rows there are, where they have doubled since it was told last. With 1,500 documents
     that it takes for one, a filter is evaluated for each pair of rows, and a question takes 9 seconds (else 20 ms); the

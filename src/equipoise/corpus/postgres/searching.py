@@ -3,9 +3,7 @@
 Each partition has a graph of its own (pgvector), so that no vector of another is in the way while it is searched.
 """
 
-from collections.abc import Callable, Sequence
-from threading import Lock
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,6 @@ from equipoise.corpus.postgres.words import kept_size
 from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import POSTGRES, DocumentScope, bounds
 
-T = TypeVar("T")
 EF_SEARCH, EF_LEAST, EF_MOST = 4, 40, 1000
 """The graph is searched with so many times the passages that are wanted, and at most this (pgvector's bound)."""
 EF_STEP = 500
@@ -33,29 +30,6 @@ def index_of(trust: Trust) -> str:
 def within(trust: Trust) -> str:
     """The condition that a vector is of the partition, word for word that of its graph: else this is not used."""
     return "passage_id BETWEEN {} AND {}".format(*bounds(trust))
-
-
-class Remembered:
-    """What was read from a state of the store, until another state is seen; threads may see different ones."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._token: object = None
-        self._kept: dict[str, Any] = {}
-
-    def of(self, link: Link, name: str, read: Callable[[], T]) -> T:
-        """What `read` gives for the state that this connection sees."""
-        token = rows.scalar(link, "SELECT token FROM state")
-        with self._lock:
-            if token == self._token and name in self._kept:
-                kept: T = self._kept[name]
-                return kept
-        made = read()
-        with self._lock:
-            if token != self._token:
-                self._token, self._kept = token, {}
-            self._kept[name] = made
-        return made
 
 
 def matrix(link: Link, scope: DocumentScope) -> tuple[Ids, Array]:

@@ -17,10 +17,10 @@ from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Array, Document, Trust
 from equipoise.core.where import Where
-from equipoise.corpus import contents, postings, record_types
-from equipoise.corpus.keywords import Keywords, QueryPlan, Stems
-from equipoise.corpus.partition import Partition
-from equipoise.corpus.postgres import rows, searching, tables, verification
+from equipoise.corpus import contents, record_types
+from equipoise.corpus.keywords import Stems
+from equipoise.corpus.partition import Partition, Remembered
+from equipoise.corpus.postgres import rows, searching, tables
 from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.postgres.words import FilteredWords, PostgresWords
@@ -46,7 +46,7 @@ class PostgresStore(Store):
         self.path = url
         self._session = Session(url, read_only=read_only, timeout=timeout)
         self._stems = Stems()
-        self._remembered = searching.Remembered()
+        self._remembered = Remembered()
         self._partitions = {trust: self._part(DocumentScope(trust)) for trust in Trust}
 
     @classmethod
@@ -98,7 +98,7 @@ class PostgresStore(Store):
     def counts(self) -> Counts:
         """See `store.Store`; kept in memory until the store changes."""
         with self._session.reading() as link:
-            return self._remembered.of(link, "counts", super().counts)
+            return self._remembered.of(rows.state(link), "counts", super().counts)
 
     def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
         inside = DocumentScope(Trust.TRUSTED, where).documents("number", POSTGRES)
@@ -121,10 +121,6 @@ class PostgresStore(Store):
                 else self.document(doc_id)
                 for doc_id in wanted
             }
-
-    def verify(self) -> None:
-        with self._session.reading() as link:
-            verification.verify(link, self._stems)
 
     def contents(self) -> Iterator[contents.Row]:
         with self._session.reading() as link:
@@ -213,7 +209,6 @@ class PostgresPartition(Partition):
     def __init__(self, store: PostgresStore, session: Session, stems: Stems, scope: DocumentScope) -> None:
         super().__init__(store, stems, scope)
         self._session = session
-        self._memory = searching.Remembered()
 
     def counts(self) -> PartCounts:
         """See `partition.Partition`; kept in memory until the store changes."""
@@ -243,11 +238,6 @@ class PostgresPartition(Partition):
         with self._session.reading() as link:
             return searching.vectors(link, self.scope, passage_ids)
 
-    def holding(self, words: Sequence[str]) -> list[Ids]:
-        with self._reading():
-            index, pairs = self._text, self._stems.of_texts(words)
-            return [np.array(postings.holding(index, parts), np.int64) for parts in pairs]
-
     @property
     def _text(self) -> PostgresWords:
         with self._session.reading() as link:  # inside `_reading` the same one
@@ -256,13 +246,10 @@ class PostgresPartition(Partition):
     def _reading(self) -> AbstractContextManager[Link]:
         return self._session.reading()
 
-    def _bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
-        return postings.bm25(self._text, plan, keywords)[:k]
-
     def _remembered(self, name: str, read: Callable[[], T]) -> T:
         return self._kept(name, lambda _: read())
 
     def _kept(self, name: str, read: Callable[[Link], T]) -> T:
         """What `read` gives for the state of the store that is seen now, remembered for this partition."""
         with self._session.reading() as link:
-            return self._memory.of(link, name, lambda: read(link))
+            return self._memory.of(rows.state(link), name, lambda: read(link))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from equipoise.core.types import Trust
 from equipoise.corpus.keywords import Stems
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.postings import Places
+from equipoise.corpus.postings import Places, Postings
 from equipoise.corpus.record_types import Damage
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 
@@ -17,8 +17,8 @@ Placed = dict[str, list[int]]
 """By term: where it stands in a passage, ascending."""
 
 
-class PostgresWords:
-    """The index of a partition behind the connection of the moment; see `postings.Postings`."""
+class PostgresWords(Postings):
+    """The index of a partition behind the connection of the moment."""
 
     def __init__(self, link: Link, scope: DocumentScope) -> None:
         self._link, self._scope = link, scope

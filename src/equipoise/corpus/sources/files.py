@@ -55,7 +55,6 @@ class RemoteFiles(Listed):
             yield Item(key, self._original(key, info), "", int(info.get("size") or 0), _version(info))
 
     def read(self, item: Item) -> Sequence[ItemPart]:
-        """See DocumentSource."""
         data = self._bytes(item.key)
         return [ItemPart(Content(data, item.size, max(item.mtime_ns, 0)))]
 

@@ -25,7 +25,6 @@ class Folder:
 
     @property
     def nothing(self) -> str:
-        """See DocumentSource."""
         if self.walk.failed or self.walk.files or self.left_out:
             return "no file could be read"
         kinds = " ".join(DOCUMENTS)
@@ -33,17 +32,14 @@ class Folder:
 
     @property
     def expected(self) -> int:
-        """See DocumentSource."""
         return len(self.walk.files)
 
     @property
     def failed(self) -> Sequence[UnreadableFile]:
-        """See DocumentSource."""
         return self.walk.failed
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
-        """See DocumentSource."""
         return [*self.walk.left_out, *self.roots.kept()]
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
@@ -58,11 +54,9 @@ class Folder:
             yield Item(key, Original.of(path), "", size, mtime_ns, path.as_posix())
 
     def read(self, item: Item) -> Sequence[ItemPart]:
-        """See DocumentSource."""
         return [ItemPart(files.read(self._paths[item.key]))]
 
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
-        """See DocumentSource."""
         return roots.gone(known.values(), self.walk, self.places)
 
     def emptied(self, lost: Sequence[str]) -> Sequence[tuple[LeftOut, Sequence[str]]]:

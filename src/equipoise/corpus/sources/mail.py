@@ -78,7 +78,6 @@ class Mailbox(Listed):
             self._leave(self.address, why)
 
     def read(self, item: Item) -> Sequence[ItemPart]:
-        """See DocumentSource."""
         return [ItemPart(Content(self._bytes(self._there[item.key]), item.size, item.mtime_ns))]
 
     def _bytes(self, number: str) -> bytes:

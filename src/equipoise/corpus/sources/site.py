@@ -69,7 +69,6 @@ class Site(Addressed):
 
     @property
     def expected(self) -> int:
-        """See DocumentSource."""
         return self._known
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
@@ -136,7 +135,6 @@ class Site(Addressed):
         return self._parts.pop(item.key)
 
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
-        """See DocumentSource."""
         unsure = {error.path for error in self.failed}
         gone = []
         for key in known:

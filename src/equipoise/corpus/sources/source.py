@@ -104,7 +104,6 @@ class Addressed:
 
     @property
     def nothing(self) -> str:
-        """See DocumentSource."""
         return f"nothing could be read at {self.address}"
 
     @property
@@ -127,11 +126,9 @@ class Listed(Addressed):
 
     @property
     def expected(self) -> int:
-        """See DocumentSource."""
         return min(len(self._there), self.most)
 
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
-        """See DocumentSource."""
         return [key for key in known if key not in self._there]
 
     def _first(self, what: str) -> Iterator[tuple[str, Any]]:
