@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice, takewhile
 
 from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, opens
@@ -29,7 +30,7 @@ GAP = "\n\n…\n\n"
 _LONG = 15  # words of an item, in the mean
 _TITLES = 3  # lead-ins and titles that follow each other
 _DEEP = 9  # lists within each other
-_FAR = 200  # blocks that are looked at on either side
+_FAR, _NEAR = 200, 40  # blocks that are looked at on either side, for what belongs to it and for its like
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
@@ -294,7 +295,7 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     )
     if not _STEP.match(text) and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
-    others = _others(document, row, intro)
+    others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
     long = _words(document, ((item.start, item.end) for item in items)) > _LONG * len(items)
     titled = sum(_TITLED.match(_text(document, item)) is not None for item in items)
@@ -305,10 +306,6 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
         yield from others
 
 
-def _others(document: Document, row: int, intro: int) -> list[int]:
-    return [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
-
-
 def _goes_on(document: Document, row: int, span: Offsets) -> bool:
     """Whether the span goes on from a label into the list that it names."""
     led = document.blocks[next(_led(document, row), row)] if row >= 0 else None
@@ -316,14 +313,22 @@ def _goes_on(document: Document, row: int, span: Offsets) -> bool:
 
 
 def _names_list(document: Document, row: int) -> bool:
-    """Whether a block is one of several labels of one kind, each with a list of its own."""
+    """Whether a block is one of several labels of one kind nearby, each with a list of its own."""
     if not _STEP.match(_text(document, document.blocks[row])):
         return False
-    intro = next(_intros(document, row), -1)
-    every = {at: _text(document, document.blocks[at]) for at in (row, *_others(document, row, intro))}
-    steps = {at: text[_marker_end(text) :] for at, text in every.items() if _STEP.match(text)}
-    lead = _text(document, document.blocks[intro]) if intro >= 0 else ""
-    return are_of_one_kind(lead, [*steps.values()]) and all(any(_led(document, at)) for at in steps)
+    texts = {at: _text(document, document.blocks[at]) for at in _items_near(document, row)}
+    steps = {at: text for at, text in texts.items() if _STEP.match(text)}
+    lead = "".join(_text(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
+    names = [text[_marker_end(text) :] for text in steps.values()]
+    return are_of_one_kind(lead, names) and all(any(_led(document, at)) for at in steps)
+
+
+def _items_near(document: Document, row: int) -> Iterator[int]:
+    """The items around one, and itself, that are of its level."""
+    blocks = document.blocks
+    for side in (range(row, max(-1, row - _NEAR), -1), range(row + 1, min(row + _NEAR, len(blocks)))):
+        items = takewhile(lambda at: blocks[at].kind in (BlockKind.ITEM, BlockKind.ASIDE), side)
+        yield from (at for at in items if blocks[at].level == blocks[row].level)
 
 
 def _run(document: Document, row: int, step: int) -> Iterator[int]:
