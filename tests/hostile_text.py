@@ -12,12 +12,13 @@ from equipoise.rag.highlighters.quotations import declines
 from equipoise.text.align import align
 from equipoise.text.blocks import blocks
 from equipoise.text.fence import fenced
+from equipoise.text.labels import is_fragment
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.outline import headings_at, outlined
 from equipoise.text.polar import has_sides, is_yes_no, turned
 from equipoise.text.questions import split_questions
-from equipoise.text.quotes import is_fragment, reading, wholes
+from equipoise.text.quotes import reading, wholes
 from equipoise.text.references import follows_up, refers_back
 from equipoise.text.sentences import sentence_spans, units
 from equipoise.text.spans import canonicalize

@@ -31,7 +31,7 @@ from equipoise.core.types import Array, Passage, Trust
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from equipoise.rag.highlighters.sentences import sentences_of
-from equipoise.text.quotes import is_fragment
+from equipoise.text.labels import is_fragment
 from equipoise_lab.evaluation.jsonl import json_object, lines
 
 HERE = Path(__file__).resolve().parent

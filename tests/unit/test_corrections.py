@@ -10,6 +10,7 @@ import pytest
 from equipoise import Answer, Library
 from equipoise.core.results import Refusal
 from equipoise.core.types import Candidates, Document, Flag, Passage, Trust
+from equipoise.corpus import partition
 from equipoise.rag.corrections import found_in
 from equipoise.rag.retrieval import candidates as made_candidates
 from equipoise.rag.versions import with_corrections
@@ -246,3 +247,92 @@ def test_two_questions_of_one_message_keep_what_is_corrected_with_its_correction
     assert not isinstance(answer, Refusal)
     assert "80 euros" in answer.text
     assert "60 euros" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "note.txt",
+            "Dear members,\n\nplease note: the deposit in section 2 is 80 euros, not 60.\n\nThe board\n",
+        ),
+        ("note.txt", "In section 2 read 80 for 60.\n"),
+        (
+            "note.txt",
+            "Hello Tim,\n\nthe deposit for a dinghy is wrong, it should be 80, not 60. Tell them.\n",
+        ),
+        ("note.txt", "There was a mistake: the deposit for a dinghy is not 60, but 80 euros.\n"),
+        ("note.txt", "Sorry, we made a mistake. The deposit for a dinghy is 80 euros.\n"),
+        ("note.txt", "Dear all,\n\nCorrection: the deposit for a dinghy is 80 euros.\n"),
+        (
+            "note.md",
+            "# For the office\n\nPlease note that a dinghy needs a deposit of 80 euros instead of 60 euros.\n",
+        ),
+    ],
+)
+def test_a_note_without_a_title_corrects_what_lies_beside_it(name, text):
+    rental = document("club/rental.md", RENTAL)
+    assert {old for old, _ in corrected(document(f"club/{name}", text), rental)} == {OLD}
+    assert corrected(document(f"other/{name}", text), rental) == set()
+    assert corrected(document(f"club/{name}", text + "\nSo be it.\n" * 200), rental) == set()
+    same = RENTAL + "\n" + text.rpartition("# For the office")[2]
+    assert OLD in {old for old, _ in corrected(document("club/rental.md", same))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please note: dogs for a dinghy are allowed in zone 8, not in zone 60.\n",
+        "Please note: the fee for a locker is 8 euros, not 60.\n",
+        "Please note: in section 1 read 80 for 60.\n",
+        "The deposit for a dinghy is the thing: 80 euros, not 60.\n",
+        "Please note: a dinghy needs a deposit of 80 euros, not 50.\n",
+        RENTAL.replace("60", "80") + "\nPlease note: the deposit for a dinghy is 80 euros, not 60.\n",
+    ],
+)
+def test_a_note_that_corrects_nothing_beside_it(text):
+    assert corrected(document("note.txt", text), document("rental.md", RENTAL)) == set()
+
+
+def test_a_date_is_corrected_like_an_amount():
+    feast = document("feast.md", "# Feast\n\nThe harvest feast is on 12 September in the barn.\n")
+    says = "The harvest feast is on 19 September{}.\n"
+    for text in (
+        "# Correction\n\n" + says.format(""),
+        "Please note: " + says.format(", not on 12 September"),
+    ):
+        assert len(corrected(document("new.md", text), feast)) == 1
+    told = document("feast.md", "# Feast\n\nThe harvest feast is on 19 September in the barn.\n")
+    assert corrected(document("new.md", "# Correction\n\n" + says.format("")), told) == set()
+
+
+NOTE = "Dear all,\n\nplease note: in section 2 it must be 80 and not 60.\n"
+
+
+def test_a_note_is_found_among_many_documents_that_are_more_like_the_question(ask):
+    kayaks = {
+        f"club{n}.md": f"# Club {n}\n\nHow much the deposit is, club {n} says at the counter.\n"
+        for n in range(25)
+    }
+    answer = ask({"rental.md": RENTAL, "to-all.txt": NOTE} | kayaks, DEPOSIT)
+    (old,) = (item for item in answer.quotes if item.text.startswith("The deposit for a dinghy is 60"))
+    assert old.corrected.endswith("to-all.txt")
+    assert any("it must be 80" in item.text for item in answer.quotes)
+
+
+@pytest.mark.parametrize(("most", "found"), [(2, {"d.md", "to-all.txt"}), (1, {"d.md"})])
+def test_notes_are_looked_for_where_they_are_few_and_say_a_found_amount_to_be_wrong(
+    tmp_path, monkeypatch, most, found
+):
+    monkeypatch.setattr(partition, "NOTICED", most)
+    (tmp_path / "d.md").write_text("Ships sail at 60 knots.\n\n" * 200)
+    (tmp_path / "to-all.txt").write_text(NOTE)
+    (tmp_path / "more.txt").write_text("Please note: it must be 7 and not 8.\n")
+    (tmp_path / "long.txt").write_text(NOTE + "So be it.\n\n" * 200)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "to-all.txt").write_text(NOTE)
+    with Library.create(tmp_path / "index.db") as library:
+        library.index(tmp_path)
+        part = library.store.partition(Trust.TRUSTED)
+        made = made_candidates(part, part.bm25("ships", 3), np.zeros(384, np.float32))
+    assert {PurePath(passage.source).name for passage in made.passages} == found

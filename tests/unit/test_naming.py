@@ -8,7 +8,7 @@ from equipoise.core.types import Document, Passage, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
 from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted
+from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted, named
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -301,6 +301,17 @@ def test_a_list_leaves_others_out_that_hold_less_and_are_ranked_below_it(questio
     ranked = sorted(windows(LOCKERS), key=lambda one: not one.own.startswith(best))
     said = " ".join(one.own for one in about(question, ranked))
     assert {word for word in ("stern", "kettle", "bow", "anchor") if word in said} == left
+
+
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [("What is in the bow locker?", "- a line"), ("What is in the lockers?", "2. Bow locker")],
+)
+def test_a_label_that_is_left_alone_is_taken_with_the_beginning_of_its_list(question, end):
+    text = "1. Stern locker\n   - pans\n   - a kettle\n2. Bow locker\n   - a line\n   - an anchor\n"
+    ranked = sorted(windows(text), key=lambda one: not one.own.startswith("2. Bow"))
+    kept = about(question, ranked)
+    assert text[: named(kept[0], kept).end].endswith(end)
 
 
 def test_of_short_pieces_the_best_are_chosen():

@@ -14,6 +14,7 @@ from equipoise.rag.boundary import read_highlights, spans_of
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.search import usable
 from equipoise.text.blocks import blocks
+from equipoise.text.labels import are_of_one_kind
 from equipoise.text.outline import outlined
 from equipoise.text.quotes import LONGEST, reading
 from equipoise.text.sentences import units
@@ -53,6 +54,8 @@ STEPS = (
 FARES = "The fares:\n\n- Children: 2\n- Adults: 4\n\nThey hold for a day."
 NESTED = "# Fares\n\n- North pier\n  - day: 5\n  - week: 20\n- South pier\n  - day: 7\n  - week: 30\n"
 LOCKERS = "1 port locker (signals)\n- flags\n- two flares\n\n2 stern locker (galley)\n- pans\n- a kettle\n"
+DOTTED = "What lies where:\n\n1. Port locker\n   - flags\n   - two flares\n2. Stern locker\n   - pans\n   - a kettle\n"
+VALVE = "What is done:\n\n1. Stop the pump\n   - press red\n   - wait\n2. Open the pump\n   - turn left\n   - lift it\n"
 ABOVE = (
     "You get an estimate first.\n- Creep\n\n  The pages shift.\n- Gutter\n\n  The inner margin of a page.\n"
 )
@@ -93,6 +96,14 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (FARES, "The fares:", FARES.partition("\n\nThey")[0]),
         (NESTED, "- day: 7", "- South pier\n  - day: 7"),
         (LOCKERS, "- a kettle", LOCKERS[LOCKERS.index("2 stern") :].rstrip()),
+        (DOTTED, "2. Stern locker", DOTTED.rstrip()),
+        (
+            DOTTED,
+            "2. Stern locker\n   - pans",
+            "What lies where:\n\n…\n\n2. Stern locker\n   - pans\n   - a kettle",
+        ),
+        (DOTTED, "- a kettle", "What lies where:\n\n…\n\n2. Stern locker\n   - pans\n   - a kettle"),
+        (VALVE, "2. Open the pump\n   - turn left", VALVE.rstrip()),
         (ABOVE, "The pages shift.", "- Creep\n\n  The pages shift."),
         (SENTENCES, "- Dogs stay on deck.", "- Dogs stay on deck."),
         (TABLE, "| Child | 1 |", "Table 2: Fares by sort\n\n| Sort | Fare |\n\n…\n\n| Child | 1 |"),
@@ -242,6 +253,36 @@ def test_a_numbered_label_is_read_with_the_list_that_it_names():
     place = LOCKERS.index("2 stern")
     read = reading(document(LOCKERS), (place, place + len("2 stern locker (galley)")))
     assert [LOCKERS[start:end] for start, end in read] == [LOCKERS[place:].rstrip()]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "expected"),
+    [
+        (DOTTED, "2. Stern locker", ["What lies where:", DOTTED[DOTTED.index("2. ") :].rstrip()]),
+        (VALVE, "2. Open the pump", ["What is done:", "2. Open the pump"]),
+    ],
+)
+def test_labels_of_one_kind_are_read_with_their_lists_and_steps_are_not(text, label, expected):
+    place = text.index(label)
+    read = reading(document(text), (place, place + len(label)))
+    assert [text[start:end] for start, end in read] == expected
+
+
+@pytest.mark.parametrize(
+    ("lead", "names", "are"),
+    [
+        ("On board:", ["Port locker", "Stern locker"], True),
+        ("", ["Raum Elbe", "Raum Weser", "Raum Ems"], True),
+        ("", ["Galley", "Stern locker"], False),
+        ("", ["Stern locker"], False),
+        ("", ["Open the valve", "Close the valve"], False),
+        ("To fill it:", ["Open valve", "Close valve"], False),
+        ("", ["Step one", "Step two"], False),
+        ("", ["Tent 2 persons", "Tent 4 persons"], False),
+    ],
+)
+def test_labels_of_one_kind_share_a_word_and_tell_nothing_to_do(lead, names, are):
+    assert are_of_one_kind(lead, names) is are
 
 
 def test_short_pieces_picked_here_and_there_are_few():

@@ -30,7 +30,7 @@ from equipoise.rag.summarizers.llm import (
     request,
     room,
 )
-from equipoise.text.quotes import is_fragment
+from equipoise.text.labels import is_fragment
 from equipoise_lab.methods.baseline import extracts
 from hashed_words import HashedWords
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from equipoise.corpus.keywords import LOOKED_AT, Keywords, QueryPlan, Stems, Ter
 from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import DocumentScope, SqlDialect, trust_of
 from equipoise.corpus.spelling import Correction
-from equipoise.text.corrections import said_in_name
+from equipoise.text.corrections import NOTE, noticed, said_in_name
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import title
 
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from equipoise.corpus.store import Store
 
 T = TypeVar("T")
+NOTICED = 1_000
+"""Short documents of a folder that are read once for what they set against another amount: 50 microseconds each."""
+
+
+class Beside(NamedTuple):
+    """Of a folder the ids of corrections, and the numbers of other documents of at most NOTE characters."""
+
+    corrections: list[str]
+    short: list[int]
 
 
 class Remembered:
@@ -176,21 +185,42 @@ class Partition(ABC):
 
         return self._remembered("sources", read)
 
-    def correcting(self) -> Mapping[PurePosixPath, tuple[str, ...]]:
-        """By folder the ids of the documents whose title or file name says that they are a correction."""
+    def correcting(self) -> Mapping[PurePosixPath, Beside]:
+        """By folder the documents whose title or file name says that they are a correction, and the short ones."""
         inside = self.scope.documents("number", self.DIALECT)
-        ask = f"SELECT doc_id, source, title FROM documents WHERE {inside.text} ORDER BY number"
+        short = f'SELECT document FROM passages GROUP BY document HAVING max("end") <= {NOTE}'
+        ask = (
+            f"SELECT number, doc_id, source, title, number IN ({short}) FROM documents WHERE {inside.text}"
+            " ORDER BY number"
+        )
 
-        def read() -> dict[PurePosixPath, tuple[str, ...]]:
-            found: dict[PurePosixPath, tuple[str, ...]] = {}
-            for doc_id, *name in self._store._each(ask, *inside.values):
+        def read() -> dict[PurePosixPath, Beside]:
+            found: dict[str, Beside] = {}
+            for number, doc_id, *name, is_short in self._store._each(ask, *inside.values):
                 source, named = map(text, name)
+                place = source.rpartition("/")[0]
                 if said_in_name(source, named):
-                    folder = PurePosixPath(source).parent
-                    found[folder] = (*found.get(folder, ()), doc_id)
-            return found
+                    found.setdefault(place, Beside([], [])).corrections.append(doc_id)
+                elif is_short:
+                    found.setdefault(place, Beside([], [])).short.append(number)
+            return {PurePosixPath(place): beside for place, beside in found.items()}
 
         return self._remembered("correcting", read)
+
+    def notices(self, folder: PurePosixPath) -> Sequence[tuple[str, frozenset[str]]]:
+        """The ids of the short documents of a folder that set one amount against another, each with those that it says
+        to be wrong; none where there are more than NOTICED short ones."""
+        beside = self.correcting().get(folder)
+        if beside is None or len(beside.short) > NOTICED:
+            return ()
+        ask = f"SELECT doc_id, text FROM documents WHERE number = {self.DIALECT.place}"
+
+        def read() -> tuple[tuple[str, frozenset[str]], ...]:
+            texts = (row for number in beside.short for row in self._store._each(ask, number))
+            found = ((doc_id, noticed(text(written))) for doc_id, written in texts)
+            return tuple(pair for pair in found if pair[1])
+
+        return self._remembered(f"notices {folder}", read)
 
     def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
         """The words of `text` that nobody knows, each with the word of the documents or of English that was meant;

@@ -1,11 +1,11 @@
 """What corrects what among the passages that were found: sentences of a part that says to be a correction, and the
-sentence that each is most like, in its own document or in one beside it.
+sentence that each is most like, in its own document or in one beside it. A notice that sets one amount against another
+("please note: the fee in section 2 is 80, not 60") corrects only what has the other.
 
 As with versions, nobody corrects another's document: only documents of one trust, of those that anybody may write only
 one author's. A correction that names another document corrects no third one.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -24,16 +24,11 @@ LIKE = 0.5
 LEAST = 2
 """Words and wrong values that both must have."""
 _PREFIX = 5  # letters by which two words of a name are one ("Preise", "Preisliste")
-_AMOUNT = re.compile(r"\d+(?:[.,:]\d+)*")
-_WRONG = re.compile(
-    r"\b(?:not|instead of|rather than|in place of|wrongly|from|statt|anstatt|anstelle von|nicht|von|fälschlich)\s+"
-    r"(?:[^\W\d]+\s+|[€$£]\s?){0,2}(\d+(?:[.,:]\d+)*)",
-    re.IGNORECASE,
-)
 _SAYING = frozenset(
     "correct corrects correctly replace replaced replaces following amended read reads instead wrong wrongly error "  # noqa: SIM905
-    "mistake previous section rule rules clause article paragraph item point notice document mail richtig ersetzt "
-    "lautet lauten heißen muss fehler abschnitt ziffer artikel absatz punkt regel falsch".split()
+    "mistake previous section rule rules clause article paragraph item point notice document mail please note sorry "
+    "richtig ersetzt lautet lauten heißen muss fehler abschnitt ziffer artikel absatz punkt regel falsch bitte "
+    "beachten hinweis zahl wert betrag eur".split()
 )
 
 
@@ -45,47 +40,59 @@ class _Sentence:
     start: int
     end: int
     says: str  # that it is part of a correction, empty for others
+    tells: bool  # whether it only sets an amount against another, in a notice
     day: date | None
     words: frozenset[str]
     around: frozenset[str]
     amounts: frozenset[str]
+    days: frozenset[str]
     wrong: frozenset[str]  # amounts that it says to be wrong
+    of: frozenset[str]  # words that say of what these are
     sections: frozenset[str]  # that it stands in, and as a correction names
 
     def share(self, other: "_Sentence") -> float:
         """The share of its words that the other has with its headings; 0 for too few."""
-        both = len(self.words & (other.words | other.around)) + bool(self.wrong & other.amounts)
+        both = len(self.words & (other.words | other.around)) + (not self.tells and self.contradicts(other))
         return both / max(1, len(self.words)) if both >= LEAST and self.words & other.words else 0.0
+
+    def contradicts(self, other: "_Sentence") -> bool:
+        """Whether the other has an amount that this one says to be wrong."""
+        return (
+            bool(self.wrong & ((other.amounts | other.days) - other.wrong))
+            and self.of <= other.words | other.around
+        )
 
     def is_told(self, other: "_Sentence") -> bool:
         """Whether the other has the right values already."""
-        return other.amounts <= self.amounts - self.wrong and (
-            bool(other.amounts) or other.words >= self.words
-        )
+        values = other.amounts | (other.days if self.days else frozenset())
+        right = (self.amounts | self.days) - self.wrong
+        return values <= right and (bool(values) or other.words >= self.words)
 
     def says_anew(self, other: "_Sentence") -> bool:
         """Whether it says all that the other says, amounts aside."""
-        return bool(other.amounts) and other.words <= self.words
+        has_values = other.amounts or (self.days and other.days)
+        return bool(has_values) and other.words <= self.words
 
 
 def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
-    """What is corrected of each document by another sentence of the candidates."""
+    """What is corrected of each document by another sentence of the candidates: of its own document or, where this has
+    nothing like it, of those beside."""
     says = dict(_said(candidates))
-    if not any(says.values()):
+    if not any(map(any, says.values())):
         return {}
-    sentences = [
-        _sentence(candidates.documents[key], start, end, says[key, start, end]) for key, start, end in says
-    ]
+    sentences = [_sentence(candidates.documents[key], *place, *said) for (key, *place), said in says.items()]
     named = {key: _named(document, candidates.documents) for key, document in candidates.documents.items()}
     found: dict[str, set[Corrected]] = {}
     for one in sentences:
+        if not one.says and not one.tells:
+            continue
         mine = one.document
-        pool = [
-            other
-            for other in sentences
-            if one.says and other.document.doc_id in named[mine.doc_id] and _corrects(one, other)
-        ]
-        for other in _meant(one, pool):
+        pool = [other for other in sentences if _corrects(one, other)]
+        own = [other for other in pool if other.document is mine]
+        theirs = [other for other in pool if other.document.doc_id in named[mine.doc_id] - {mine.doc_id}]
+        for other in tuple(_meant(one, own)) or _meant(one, theirs):
+            if one.is_told(other):
+                continue
             mark = Corrected(
                 other.start, other.end, mine.doc_id, mine.source, one.start, one.end, one.says_anew(other)
             )
@@ -93,37 +100,47 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
     return {key: tuple(sorted(marks)) for key, marks in found.items()}
 
 
-def _said(candidates: Candidates) -> Iterator[tuple[tuple[str, int, int], str]]:
-    """Every sentence of the candidates, and with which words it says that it is part of a correction."""
+def _said(candidates: Candidates) -> Iterator[tuple[tuple[str, int, int], tuple[str, bool]]]:
+    """Every sentence of the candidates, with which words it says that it is part of a correction, and whether it may
+    be one without them."""
     places: dict[tuple[str, int], str] = {}
     for passage in candidates.passages:
         document = candidates.documents[passage.doc_id]
         for low, high in passage.sentences or ():
-            start = passage.start + low
+            start, end = passage.start + low, passage.start + high
             block = (passage.doc_id, document.block_row(start))
             if block not in places:
                 places[block] = corrections.said_at(document, start)
-            yield (passage.doc_id, start, passage.start + high), places[block]
+            says = places[block]
+            yield (
+                (passage.doc_id, start, end),
+                (says, not says and corrections.is_notice(document, start, end)),
+            )
 
 
-def _sentence(document: Document, start: int, end: int, says: str) -> _Sentence:
+def _sentence(document: Document, start: int, end: int, says: str, tells: bool) -> _Sentence:
     text = document.text[start:end]
     headings = headings_at(document, start)
     row = document.block_row(start)
     numbered = [*headings, document.text[document.blocks[row].start : end]] if row >= 0 else headings
-    told = corrections.without_places(corrections.bare(text) if says else text)
+    told = corrections.with_days(corrections.bare(text) if says else text)
+    days = frozenset(corrections.DAY.findall(told))
+    wrong = corrections.wrong_in(told, surely=bool(says)) if says or tells else ()
     return _Sentence(
         document,
         start,
         end,
         says,
+        tells,
         corrections.day_in(says) or day(document.metadata, DATE) if says else None,
         _content(told),
         _content(" ".join((document.title, *headings))),
-        frozenset(_AMOUNT.findall(told)),
-        frozenset(_WRONG.findall(told)) if says else frozenset(),
+        frozenset(corrections.AMOUNT.findall(told)) - days,
+        days,
+        frozenset(amount for _, amount in wrong),
+        _content(" ".join(of for of, _ in wrong)),
         corrections.sections_named(f"{says} {text}")
-        if says
+        if says or tells
         else frozenset(map(corrections.number_of, numbered)),
     )
 
@@ -134,16 +151,20 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _corrects(one: _Sentence, other: _Sentence) -> bool:
-    """Whether a correction may speak of another sentence of a document that it names: of its own document not of its
-    own part; of another correction only of an earlier one."""
-    same = one.document.doc_id == other.document.doc_id and one.says == other.says
-    return not same and (not other.says or _is_later(one, other))
+    """Whether a correction may speak of another sentence: of its own document not of its own part; of another
+    correction only of an earlier one; a notice only of what has the value that it says to be wrong, or right."""
+    if one.document is other.document and (one.says, one.tells) == (other.says, other.tells):
+        return False
+    return (not other.says or _is_later(one, other)) and (
+        not one.tells or one.contradicts(other) or one.is_told(other)
+    )
 
 
 def _named(document: Document, documents: Mapping[str, Document]) -> frozenset[str]:
     """The documents that one may correct: itself; as a whole that says to be a correction, those beside it, of which it
-    names one that one."""
-    if not (says := corrections.said_by(document)):
+    names one that one; where it is short, those beside it."""
+    says = corrections.said_by(document)
+    if not says and len(document.text) > corrections.NOTE:
         return frozenset({document.doc_id})
     beside = [other for other in documents.values() if _is_beside(document, other)]
     wanted = _content(corrections.without_places(says))
@@ -192,14 +213,12 @@ def _meant(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
     inside = [other for other in pool if one.sections & other.sections]
     pool = inside or pool
     pool = [other for other in pool if other.around and _content(other.document.title) <= one.words] or pool
-    wrong = [other for other in pool if one.wrong & other.amounts]
+    wrong = [other for other in pool if one.contradicts(other)]
     pool = wrong or pool
     best = max(map(one.share, pool), default=0.0)
     if best < LIKE and not (inside and (wrong or not one.wrong)):
         return
-    yield from (
-        other for other in pool if (best < LIKE or one.share(other) == best) and not one.is_told(other)
-    )
+    yield from (other for other in pool if best < LIKE or one.share(other) == best)
 
 
 def _stem(document: Document) -> str:

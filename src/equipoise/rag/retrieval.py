@@ -26,6 +26,7 @@ from equipoise.corpus.scope import DocumentScope
 from equipoise.models.encoder import encode_questions
 from equipoise.rag.components import Components
 from equipoise.rag.corrections import folder
+from equipoise.text.corrections import amounts_in
 
 RRF_CONSTANT = 5
 """Cormack, Clarke and Buettcher (SIGIR 2009) have 60, for whole runs: there a passage that both rankings have in the
@@ -208,11 +209,19 @@ def candidates(
 
 
 def _correcting(partition: Partition, places: Sequence[Span], documents: Mapping[str, Document]) -> list[int]:
-    """The first CORRECTING passages of trusted corrections that lie beside these documents and are not among them."""
+    """The first CORRECTING passages of trusted corrections that lie beside these documents and are not among them, and
+    of notices that say an amount of theirs to be wrong."""
     if partition.trust is not Trust.TRUSTED or not (known := partition.correcting()):
         return []
     folders = dict.fromkeys(folder(documents[place.doc_id]) for place in places)
-    others = (key for one in folders for key in known.get(one, ()) if key not in documents)
+    notices = [pair for one in folders for pair in partition.notices(one)]
+    found = amounts_in(
+        "\n".join(documents[one.doc_id].text[one.start : one.end] for one in places if notices)
+    )
+    named = (key for one in folders if one in known for key in known[one].corrections)
+    others = (
+        key for key in (*named, *(key for key, wrong in notices if wrong & found)) if key not in documents
+    )
     passages = chain.from_iterable(map(partition.passages_of, islice(others, CORRECTING)))
     return [passage.passage_id for passage in islice(passages, CORRECTING)]
 

@@ -1,7 +1,9 @@
 """Which places of a document say that they correct something: an erratum, an amendment, "Berichtigung vom 21. Juli".
 
-A title, a file's name, a heading, or the beginning of a paragraph says so, or a sentence that replaces a section. Texts
-about corrections ("Corrections policy", "Error correction codes", "Correction of errors") do not.
+A title, a file's name, a heading, or the beginning of a paragraph says so, a sentence that replaces a section, or one
+that owns to a mistake ("sorry, we got the date wrong"). Texts about corrections ("Corrections policy", "Error
+correction codes", "Correction of errors") do not. A notice that sets one amount against another ("please note: the fee
+in section 2 is 80, not 60") may be one: what has the wrong amount tells.
 """
 
 import re
@@ -15,6 +17,8 @@ HEAD = 600
 """Characters in which a document says what it is."""
 _LOOK = 300  # characters of a block that say what it is
 _INTROS = 5
+NOTE = 1_200
+"""Characters of a document that may be a note about those beside it."""
 _TARGET = 80  # characters behind "this corrects" that say what
 _KIND = (
     r"(?:corrections?|corrected|corrigend(?:um|a)|errat(?:um|a)|amendments?|addend(?:um|a)|berichtigung(?:en)?|berichtigt"
@@ -52,6 +56,28 @@ _THIS = re.compile(
     rf"|\bthis is an?\s+{_KIND}\b|\bdies ist eine?\s+{_KIND}\b",
     re.IGNORECASE,
 )
+_SORRY = re.compile(
+    r"\b(?:sorry|apologi[sz]e|apologies|my mistake|our mistake|entschuldigung|entschuldigen|verzeihung)\b[^\n]{0,80}?"
+    r"\b(?:wrong|wrongly|mistakes?|errors?|misprints?|falsche?[nrs]?|fehler|irrtum|irrtümlich|versehentlich)\b",
+    re.IGNORECASE,
+)
+_NOTICE = re.compile(
+    rf"(?<!\w){_PART}\s*\d|\b(?:note|notice|n\.b\.|correct|wrong|wrongly|incorrect|incorrectly|mistakes?|errors?"
+    r"|misprints?|typos?|sorry|should (?:be|read|say)|must (?:be|read)|ought to|replace|read|beachten|beachtet|hinweis"
+    r"|falsch|falsche?[nrs]?|fehler|druckfehler|tippfehler|irrtümlich|versehentlich|richtig|muss|soll|ersetzt|ersetzen)\b",
+    re.IGNORECASE,
+)
+_AMOUNT = r"(\d+(?:[.,:]\d+)*)"
+AMOUNT = re.compile(_AMOUNT)
+"""An amount, or a date as `with_days` writes it."""
+_OF = r"\s++((?:[^\W\d]++\s++|[€$£]\s?){0,2})"
+_AGAINST = (
+    rf"\b(?:not|instead of|rather than|in place of|statt|anstatt|anstelle von|nicht){_OF}{_AMOUNT}"
+    rf"|\bread\s+[€$£]?\d[\d.,:]*+(?:\s[^\W\d]+)?\s+for{_OF}{_AMOUNT}"
+    rf"|\b(?:replace|zahl|wert|betrag)\s+(){_AMOUNT}(?:\s[^\W\d]+)?\s+(?:by|with|durch)\s"
+)
+_SET_AGAINST = re.compile(_AGAINST, re.IGNORECASE)
+_WRONG = re.compile(rf"{_AGAINST}|\b(?:wrongly|from|von|fälschlich){_OF}{_AMOUNT}", re.IGNORECASE)
 _FILE = re.compile(rf"(?:{_KIND}(?![^\W\d])|(?:.*[\W_])?{_SURE})(?:[\W\d_]|\Z)", re.IGNORECASE)
 _SECTION = re.compile(
     rf"(?<!\w)(?:{_PART}|no\.|nr\.|nummer|kapitel)\s*(\d{{1,3}}(?:\.\d{{1,3}})*)", re.IGNORECASE
@@ -70,6 +96,8 @@ _DATES = (
     ),
 )
 _NO_YEAR = 1
+DAY = re.compile(r"(?<![\d:])\d+:\d+:0:0(?![\d:])")
+"""A date as `with_days` writes it."""
 
 
 def said_in_name(source: str, title: str) -> str:
@@ -105,10 +133,41 @@ def said_at(document: Document, offset: int) -> str:
             break
         block = document.blocks[row]
         text = document.text[block.start : min(block.end, block.start + _LOOK)].strip()
-        if found := _LEAD.match(text) or _REPLACED.search(text):
+        if found := _LEAD.match(text) or _REPLACED.search(text) or _SORRY.search(text):
             return found[0]
         row = block.intro
     return ""
+
+
+def wrong_in(text: str, *, surely: bool) -> tuple[tuple[str, str], ...]:
+    """The amounts that a sentence says to be wrong, each behind the words that say of what it is; of a text that is
+    `surely` a correction also those after "from"."""
+    found = (_WRONG if surely else _SET_AGAINST).finditer(text)
+    return tuple(
+        (of, amount) for of, amount in ([part for part in one.groups() if part is not None] for one in found)
+    )
+
+
+def is_notice(document: Document, start: int, end: int) -> bool:
+    """Whether a sentence sets one amount against another where its paragraph speaks of what is wrong or to be noted, or
+    names a section: it may be a correction."""
+    if not wrong_in(document.text[start:end], surely=False):
+        return False
+    row = document.block_row(start)
+    begin = document.blocks[row].start if row >= 0 else start
+    return _NOTICE.search(document.text, max(begin, end - _LOOK), end) is not None
+
+
+def noticed(text: str) -> frozenset[str]:
+    """The amounts that a short text sets another against where it speaks of what is wrong or to be noted."""
+    if not (_SET_AGAINST.search(text) and _NOTICE.search(text)):
+        return frozenset()
+    return frozenset(amount for _, amount in wrong_in(with_days(text), surely=False))
+
+
+def amounts_in(text: str) -> frozenset[str]:
+    """The amounts of a text, its dates among them as `DAY`."""
+    return frozenset(AMOUNT.findall(with_days(text)))
 
 
 def bare(sentence: str) -> str:
@@ -124,9 +183,24 @@ def sections_named(text: str) -> frozenset[str]:
 
 def without_places(text: str) -> str:
     """A text without what says that it corrects, and without numbers that are dates or places in a document."""
-    for pattern in (_SAYS, _SECTION, *_DATES):
+    return DAY.sub(" ", with_days(text))
+
+
+def with_days(text: str) -> str:
+    """As `without_places`, with each date as one amount, whatever its form and year (`DAY`)."""
+    for pattern in (_SAYS, _SECTION):
         text = pattern.sub(" ", text)
+    for pattern in _DATES:
+        text = pattern.sub(_coded, text)
     return text
+
+
+def _coded(found: re.Match[str]) -> str:
+    return f" {int(found['d'])}:{_month(found['m'])}:0:0 "
+
+
+def _month(name: str) -> int:
+    return int(name) if name.isdigit() else _MONTH[name.lower()]
 
 
 def number_of(text: str) -> str:
@@ -139,13 +213,8 @@ def day_in(text: str) -> date | None:
     """The first day that a text names, in the year 1 where it names none."""
     for pattern in _DATES:
         if found := pattern.search(text[:_LOOK]):
-            month = found["m"].lower()
             try:
-                return date(
-                    int(found["y"] or _NO_YEAR),
-                    int(month) if month.isdigit() else _MONTH[month],
-                    int(found["d"]),
-                )
+                return date(int(found["y"] or _NO_YEAR), _month(found["m"]), int(found["d"]))
             except ValueError:
                 continue
     return None

@@ -9,8 +9,10 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice, takewhile
 
 from equipoise.core.types import Block, BlockKind, Document
+from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, opens
 from equipoise.text.lines import is_closed
 
 Offsets = tuple[int, int]
@@ -25,15 +27,13 @@ PARAGRAPH = 60
 GAP = "\n\n…\n\n"
 """What stands in a quote for text that was left out of its middle."""
 
-_FEW_WORDS, _TITLE_WORDS = 8, 14
 _LONG = 15  # words of an item, in the mean
 _TITLES = 3  # lead-ins and titles that follow each other
 _DEEP = 9  # lists within each other
-_FAR = 200  # blocks that are looked at on either side
+_FAR, _NEAR = 200, 40  # blocks that are looked at on either side, for what belongs to it and for its like
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
-_COUNTED = re.compile(r"\d{1,3}+\s++")
 _TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
 _RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
 _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
@@ -41,10 +41,6 @@ _POINTS = re.compile(
     r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]{2,}+")
-_CAPTION = re.compile(
-    r"(?:table|figure|fig|listing|tabelle|abbildung|abb|tableau)\.?+ [\dA-Z]{1,3}(?!\w)", re.IGNORECASE
-)
-_SECTION = re.compile(r"\d{1,3}+(?:\.\d{1,3}+)++\.?+\s++[^\W\d_]")
 _ELSEWHERE = re.compile(
     r"(?:see|see also|siehe(?: auch)?|voir(?: aussi)?|further reading)\b|\.\.\s|_\w", re.IGNORECASE
 )
@@ -54,11 +50,6 @@ _SIGNS = re.compile(
     re.IGNORECASE,
 )
 """Words that lead through pages, or call for attention, and say nothing by themselves."""
-AMOUNT = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
-    r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
-    re.IGNORECASE,
-)
 _EXCEPTION = re.compile(
     r"(?:th(?:is|at|ese|ey|e (?:above|same|rule|limit))|it|which)(?: \w+)?"
     r"(?: (?:does|do|shall|will) not| doesn't| don't) (?:apply|hold|count|concern|affect)\b"
@@ -66,25 +57,6 @@ _EXCEPTION = re.compile(
     r"|(?:dies|das) gilt nicht\b|ausgenommen\b|ausnahmen?\b",
     re.IGNORECASE,
 )
-_ENDED = re.compile(r"[.!?;:\u2026。！？][\"'\u2019\u201d)\]]*$")
-
-
-def is_fragment(text: str) -> bool:
-    """Whether a sentence is a heading or the like: short, no end mark, no number. It answers nothing by itself."""
-    return len(text.split()) < _FEW_WORDS and not _ENDED.search(text) and not AMOUNT.search(text)
-
-
-def is_label(text: str) -> bool:
-    """Whether a sentence only names what stands below it, its number aside: "2 Blue box". "3. Rinse" is a step."""
-    number = _COUNTED.match(text)
-    return number is not None and is_fragment(text[number.end() :])
-
-
-def opens(text: str) -> bool:
-    """Whether a sentence only leads to what comes after it: it ends in a colon, asks, or titles a table or section."""
-    section = _SECTION.match(text) and not _ENDED.search(text) and len(text.split()) <= _TITLE_WORDS
-    leads = text.rstrip("*_\"'\u2019\u201d» ").endswith((":", "：", "?", "？"))
-    return leads or _CAPTION.match(text) is not None or bool(section)
 
 
 def wholes(
@@ -115,7 +87,8 @@ def reading(document: Document, unit: Offsets) -> list[Offsets]:
     a lead-in all that is shown with it; of a label the list below it; none where that says nothing either."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
-    if is_label(text) and (own := [piece for at in _led(document, row) for piece in _pieces(document, at)]):
+    names = is_label(text) if not _STEP.match(text) else _names_list(document, row)
+    if names and (own := [piece for at in _led(document, row) for piece in _pieces(document, at)]):
         listed = own if _words(document, own) <= LONGEST else own[:1]
         return _stretches(document, {unit, *_read_with(document, row), *listed})
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
@@ -131,13 +104,13 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
     block = document.blocks[row] if row >= 0 else None
     if block and block.kind is BlockKind.CODE:
         return True
-    if opens(text) or _SIGNS.fullmatch(text) or (_ELSEWHERE.match(text) and len(text.split()) < _FEW_WORDS):
+    if opens(text) or _SIGNS.fullmatch(text) or (_ELSEWHERE.match(text) and len(text.split()) < FEW_WORDS):
         return False
     bare = text[_marker_end(text) :]
     words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
     led = block is not None and block.kind is BlockKind.ITEM and next(_intros(document, row), -1) >= 0
     return words > 1 or (
-        words == 1 and (led or _ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
+        words == 1 and (led or ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
     )
 
 
@@ -154,7 +127,7 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
     for unit in _units(document, *span):
         row = document.block_row(unit[0])
         needed |= {unit, *_read_with(document, row)}
-        around |= set(_around(document, row, unit))
+        around |= set(_around(document, row, unit, alone=_goes_on(document, row, span)))
         if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
             needed |= set(own)
         elif row >= 0:
@@ -257,8 +230,9 @@ def _introduces(document: Document, row: int) -> bool:
     return not paragraph or not _STOPPED.search(text) or _POINTS.search(text) is not None
 
 
-def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
-    """The blocks that belong to the sentence `unit` of block `row`."""
+def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iterator[int]:
+    """The blocks that belong to the sentence `unit` of block `row`, unless it is meant `alone` without the other items
+    of its list."""
     own = _pieces(document, row)
     if not own:
         return
@@ -270,7 +244,7 @@ def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
     yield from _exceptions(document, row)
     chain = (row, *_intros(document, row))
     item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)
-    if item >= 0:
+    if item >= 0 and not alone:
         yield from _siblings(document, item)
 
 
@@ -330,6 +304,31 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     fits = LONGEST if long and is_closed(bare) else LIST
     if _words(document, (piece for at in others for piece in _pieces(document, at))) <= fits:
         yield from others
+
+
+def _goes_on(document: Document, row: int, span: Offsets) -> bool:
+    """Whether the span goes on from a label into the list that it names."""
+    led = document.blocks[next(_led(document, row), row)] if row >= 0 else None
+    return led is not None and document.blocks[row].end <= led.start < span[1] and _names_list(document, row)
+
+
+def _names_list(document: Document, row: int) -> bool:
+    """Whether a block is one of several labels of one kind nearby, each with a list of its own."""
+    if not _STEP.match(_text(document, document.blocks[row])):
+        return False
+    texts = {at: _text(document, document.blocks[at]) for at in _items_near(document, row)}
+    steps = {at: text for at, text in texts.items() if _STEP.match(text)}
+    lead = "".join(_text(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
+    names = [text[_marker_end(text) :] for text in steps.values()]
+    return are_of_one_kind(lead, names) and all(any(_led(document, at)) for at in steps)
+
+
+def _items_near(document: Document, row: int) -> Iterator[int]:
+    """The items around one, and itself, that are of its level."""
+    blocks = document.blocks
+    for side in (range(row, max(-1, row - _NEAR), -1), range(row + 1, min(row + _NEAR, len(blocks)))):
+        items = takewhile(lambda at: blocks[at].kind in (BlockKind.ITEM, BlockKind.ASIDE), side)
+        yield from (at for at in items if blocks[at].level == blocks[row].level)
 
 
 def _run(document: Document, row: int, step: int) -> Iterator[int]:

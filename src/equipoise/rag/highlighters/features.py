@@ -12,7 +12,7 @@ from equipoise.core.types import Array
 from equipoise.models.encoder import encode_questions
 from equipoise.rag.highlighters.sentences import Sentence
 from equipoise.text.function_words import FUNCTION_WORDS
-from equipoise.text.quotes import AMOUNT
+from equipoise.text.labels import AMOUNT
 from equipoise.text.tokens import content_words, names, numbers
 
 FEATURES = (

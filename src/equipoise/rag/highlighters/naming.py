@@ -8,10 +8,11 @@ apart: else a stranger's title would silence it.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise, takewhile
 
-from equipoise.core.types import Passage, Trust
+from equipoise.core.types import Passage, Span, Trust
 from equipoise.rag.highlighters.amounts import CALENDAR, dates, measures
 from equipoise.rag.highlighters.forms import forms
 from equipoise.rag.highlighters.reading import Window, above
@@ -304,6 +305,16 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
         return by_all or any(own[window] < has for has in nearby[_kind(window)])
 
     return [window for window in windows if not is_outdone(window)]
+
+
+def named(window: Window, windows: Sequence[Window]) -> Span:
+    """Where a window stands; of a label that alone is left of its kind with the beginning of the list that it names."""
+    span, told = window.span, _kind(window)
+    alone = window.is_label and not any(
+        one.is_label and _kind(one) == told for one in windows if one != window
+    )
+    ends = (end for start, end in window.passage.sentences or () if alone and start >= window.end)
+    return replace(span, end=window.passage.start + next(ends, window.end))
 
 
 def _kind(window: Window) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.deciding import decided
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
-from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted
+from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted, named
 from equipoise.rag.highlighters.reading import Reading, Window, read
 from equipoise.rag.unheard import unheard
 from equipoise.text.tokens import script_of
@@ -56,8 +56,9 @@ class ReaderHighlighter:
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         if script_of(query.text):
             return by_words(query.text, passages)
-        picked = self.pick(query, self.read(query, passages))
-        spans = tuple(window.span for window in picked.windows)
+        reading = self.read(query, passages)
+        picked = self.pick(query, reading)
+        spans = tuple(named(window, reading.windows) for window in picked.windows)
         return Proposal(spans, probability=picked.probability, threshold=picked.threshold)
 
     def read(self, query: Query, passages: Sequence[Passage]) -> Reading:

