@@ -80,7 +80,9 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
     says = dict(_said(candidates))
     if not any(map(any, says.values())):
         return {}
-    sentences = [_sentence(candidates.documents[key], *place, *said) for (key, *place), said in says.items()]
+    sentences = [
+        _sentence(candidates.documents[key], start, end, *said) for (key, start, end), said in says.items()
+    ]
     named = {key: _named(document, candidates.documents) for key, document in candidates.documents.items()}
     found: dict[str, set[Corrected]] = {}
     for one in sentences:
