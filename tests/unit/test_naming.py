@@ -314,6 +314,28 @@ def test_a_label_that_is_left_alone_is_taken_with_the_beginning_of_its_list(ques
     assert text[: named(kept[0], kept).end].endswith(end)
 
 
+THREAD = (
+    "# Re: Rehearsal\n\nThe rehearsal {} on 21 March, in the {}.\n\n## On Sat, 7 Feb 2026 at 09:00, Ines Falk {}:\n\n"
+    "I propose the rehearsal on 14 March in the {}.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts", "has_past"),
+    [
+        ("When is the rehearsal?", ("is", "hall", "wrote", "hostel"), False),
+        ("On which day is the rehearsal?", ("is", "hall", "wrote", "hostel"), False),
+        ("When is the rehearsal in the hostel?", ("is", "hall", "wrote", "hostel"), True),
+        ("Where is the rehearsal?", ("is", "hall", "wrote", "hostel"), True),
+        ("When is the rehearsal?", ("is", "hall", "sang", "hostel"), True),
+    ],
+)
+def test_the_day_of_a_mail_that_is_quoted_gives_way_to_that_of_the_later_mail(question, parts, has_past):
+    read = windows(THREAD.format(*parts))
+    assert ("14 March" in " ".join(one.own for one in about(question, read))) is has_past
+    assert "14 March" in " ".join(one.own for one in about(question, read[::-1]))
+
+
 def test_of_short_pieces_the_best_are_chosen():
     (line, *_), fitted = windows("Ida sails. Bo rows. Al steers. It rains."), calibration()
     apart = [replace(line, first=n, last=n + 1, score=-float(n)) for n in range(0, 8, 2)]

@@ -125,3 +125,13 @@ def test_prose_and_repetitive_junk_take_linear_time(unit):
         return lambda: sentence_spans(text)
 
     assert timing.growth(work).ratio < timing.LINEAR
+
+
+def test_a_german_date_is_not_torn():
+    text = "Der Umzug findet am 23. April statt. Er dauert bis 2. März 2027. Frei ist Zimmer 4. Das war es."
+    said = [text[start:end] for start, end in sentence_spans(text)]
+    assert said[0] == "Der Umzug findet am 23. April statt."
+    assert said[-1] == "Das war es." and said[1:-1] == [
+        "Er dauert bis 2. März 2027.",
+        "Frei ist Zimmer 4.",
+    ]

@@ -32,6 +32,10 @@ _ABBREVIATION = re.compile(
     r"|tab|temp|vol|vols|vs|op|art)\.\s*\Z",
     re.IGNORECASE,
 )
+_DAY = re.compile(r"(?<!\d)\d{1,2}\.\s*\Z")
+_MONAT = re.compile(
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)(?!\w)"
+)
 _LABELLED = re.compile(r"[:;,]\s++\(?+[\divxa-z]{1,3}+[.)]\s*+\Z")
 _CLOSING_FIRST = re.compile(r"[^()\s]{1,12}\)")
 _WINDOW = 4_000  # characters that sentencex gets at once: longer than nearly every paragraph
@@ -153,7 +157,8 @@ def _settled(starts: Sequence[int], at: int) -> int | None:
 
 
 def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
-    """True where the border between two neighbours is none: a list marker, an abbreviation, a dotted name."""
+    """True where the border between two neighbours is none: a list marker, an abbreviation, a dotted name,
+    a German date."""
     before = block[max(left[0], left[1] - 40) : left[1]]
     after = block[right[0] : right[0] + 40].lstrip()
     if not any(c.isalnum() for c in after) and right[1] - right[0] <= 40:
@@ -162,7 +167,7 @@ def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
         return True
     if left[1] - left[0] <= 12 and left[0] == 0 and _MARKER.match(before):
         return True
-    if _LABELLED.search(before[-12:]):
+    if _LABELLED.search(before[-12:]) or (_DAY.search(before[-12:]) and _MONAT.match(after)):
         return True
     if (after[:1].islower() or after[:1].isdigit()) and _ABBREVIATION.search(before[-12:]):
         return True

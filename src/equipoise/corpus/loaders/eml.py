@@ -19,8 +19,9 @@ from equipoise.corpus import loaders
 from equipoise.corpus.loaders import encodings
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import read_page
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, parsing, words
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, parsing
 from equipoise.corpus.loaders.outline import Outline
+from equipoise.text.mails import LONGEST_LINE, says_who
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _LONGEST = 1_000  # characters of a header
@@ -35,11 +36,7 @@ _CONTENT = re.compile(
     rb"(?:\A|(?<=[\r\n]))content-[a-z-]{1,30}:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+", re.IGNORECASE
 )
 _QUOTED = re.compile(r">[> ]*+")
-_ON = words("On Am Le El Il Op Den")
-_VERBS = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev")
-_FORWARDED = ("original message", "forwarded message", "ursprüngliche nachricht", "message d'origine")
-_LONGEST_LINE = 250  # characters that say who wrote what follows
-_MOST_LINES = _LONGEST_LINE // 2 + 1  # no more of them are so short together
+_MOST_LINES = LONGEST_LINE // 2 + 1  # no more of them are so short together
 _DISCLAIMER = re.compile(
     r"(?:this|diese|cet?)\s(?:e-?mail|message|nachricht)\b[^.]{0,200}(?:confidential|privileged|intended|vertraulich)",
     re.IGNORECASE,
@@ -208,7 +205,7 @@ def _add_text(outline: Outline, text: str, head: int) -> None:
     below = False  # an earlier message
     for part in _parts_of(body.split("\n")):
         bare = "\n".join(map(_bare, part))
-        if _says_who(bare):
+        if says_who(bare):
             outline.add(BlockKind.HEADING, one_line(bare), level=2)
             below, head = True, -1
         elif (_QUOTED.match(part[0]) and not below) or _DISCLAIMER.match(bare):
@@ -231,9 +228,9 @@ def _parts_of(lines: list[str]) -> Iterator[list[str]]:
             bool(part)
             and now == depth
             and not part[-1].startswith("---")
-            and _says_who(f"{_bare(part[-1])} {_bare(line)}")
+            and says_who(f"{_bare(part[-1])} {_bare(line)}")
         )
-        wraps = at + 1 < len(lines) and _says_who(f"{_bare(line)} {_bare(lines[at + 1])}")
+        wraps = at + 1 < len(lines) and says_who(f"{_bare(line)} {_bare(lines[at + 1])}")
         if (
             part
             and not goes_on
@@ -241,7 +238,7 @@ def _parts_of(lines: list[str]) -> Iterator[list[str]]:
                 now != depth
                 or wraps
                 or not _bare(line)
-                or any(map(_says_who, (_bare(line), " ".join(map(_bare, part[:_MOST_LINES])))))
+                or any(map(says_who, (_bare(line), " ".join(map(_bare, part[:_MOST_LINES])))))
             )
         ):
             yield part
@@ -257,14 +254,6 @@ def _bare(line: str) -> str:
     """A line without the marks of a quotation."""
     marks = _QUOTED.match(line)
     return (line[marks.end() :] if marks else line).rstrip()
-
-
-def _says_who(text: str) -> bool:
-    """Whether a line says who wrote what follows, and when."""
-    if text.startswith("---"):
-        return text.strip("- ").lower().startswith(_FORWARDED)
-    is_on = len(text) < _LONGEST_LINE and text.partition(" ")[0] in _ON and any(map(str.isdigit, text))
-    return is_on and text.rstrip().endswith(":") and any(verb in text for verb in _VERBS)
 
 
 def _add_items(outline: Outline, text: str) -> None:

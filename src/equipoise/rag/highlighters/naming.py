@@ -16,8 +16,10 @@ from equipoise.core.types import Passage, Span, Trust
 from equipoise.rag.highlighters.amounts import CALENDAR, dates, measures
 from equipoise.rag.highlighters.forms import forms
 from equipoise.rag.highlighters.reading import Window, above
+from equipoise.text.corrections import DAY, with_days
 from equipoise.text.facts import YEARS
 from equipoise.text.lines import BETWEEN_CELLS, is_told_row
+from equipoise.text.mails import says_who
 from equipoise.text.quotes import LONGEST
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, names, words
@@ -41,6 +43,11 @@ _VERDICTS = dict.fromkeys(("yes", "x", "true", "ja", "oui", "sí"), True) | dict
     ("no", "none", "false", "nein", "non"), False
 )
 """What stands in columns that say whether."""
+_WHEN = re.compile(
+    r"\b(?:when|(?:what|which)\s(?:day|date)|wann|an\swelchem\stag|zu\swelchem\sdatum|quand|quel\sjour)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for a day."""
 _NOT = frozenset("not no without don't doesn't isn't aren't can't cannot neither nor".split())  # noqa: SIM905
 
 _END = re.compile(r"(?<=[.!?])\s|\n")
@@ -75,7 +82,8 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
     apart = _apart(question, [(window.passage, window.above) for window in windows])
     fitting = [one for one in fitting if _has_all(one.text, apart[hand(one.passage), one.above])]
     shapes = forms(question)
-    return _not_outdone(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
+    fitting = _of_now(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
+    return _not_outdone(question, fitting)
 
 
 def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
@@ -305,6 +313,26 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
         return by_all or any(own[window] < has for has in nearby[_kind(window)])
 
     return [window for window in windows if not is_outdone(window)]
+
+
+def _of_now(question: str, windows: Sequence[Window]) -> list[Window]:
+    """Where a day is asked for, without the days that a mail names which another one quotes, if this names another day
+    for all that the question has of it, and is read as better."""
+    if not _WHEN.search(question):
+        return [*windows]
+    days = {window: frozenset(DAY.findall(with_days(window.text))) for window in windows}
+    told = {window: _telling(question, "\n".join((*window.above, window.text))) for window in windows}
+
+    def is_past(window: Window, better: Window) -> bool:
+        above = better.span.doc_id == window.span.doc_id and better.span.start < window.span.start
+        moved = days[better] and days[window].isdisjoint(days[better]) and told[window] <= told[better]
+        return above and better.above != window.above and bool(days[window] and moved)
+
+    return [
+        window
+        for rank, window in enumerate(windows)
+        if not (says_who(window.above[-1]) and any(is_past(window, better) for better in windows[:rank]))
+    ]
 
 
 def named(window: Window, windows: Sequence[Window]) -> Span:
