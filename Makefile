@@ -173,7 +173,7 @@ decision-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 ranking-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 	$(BIN)/python scripts/build_adapted.py --floats .equipoise/ranking/teacher
 	$(BIN)/equipoise train ranking --data $(DATA)/field_questions --data $(DATA)/manual_questions \
-		--teacher .equipoise/ranking/teacher --questions 2200 --precision bf16 --out .equipoise/ranking/run
+		--teacher .equipoise/ranking/teacher --questions 1450 --precision bf16 --out .equipoise/ranking/run
 	$(BIN)/python scripts/build_adapted.py ranking .equipoise/ranking/run/model/model.safetensors --check
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local

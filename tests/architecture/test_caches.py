@@ -25,6 +25,7 @@ ALLOWED = {
     "integrations/parts.py dimensions": "an object",
     "integrations/parts.py _parts": "whether calls block",
     "maths/grid.py _masks": "a grid of numbers, in certify",
+    "models/adapted.py _check_shared": "a folder of weights",
     "models/encoder.py english_words": "nothing",
     "models/mpnet.py _held": "names of weights",
     "models/openai.py _clients": "event loops",
