@@ -29,7 +29,7 @@ def plan(tmp_path_factory):
     cross_encoder(made / "teacher", layers=LAYERS, seed=1, initializer_range=0.15)
     data = (save(made / "first", [f"town{n}" for n in range(5)]), save(made / "second", ["village", "port"]))
     return RankingPlan(
-        data=data, teacher=made / "teacher", out=made / "out", kept=1, copied=(2, 3), epochs=30, batch_tokens=500,
+        data=data, teacher=made / "teacher", out=made / "out", kept=1, copied=(2, 3), epochs=60, batch_tokens=500,
         learning_rate=3e-3, max_tokens=60, checkpoint_every=20,
     )  # fmt: skip
 

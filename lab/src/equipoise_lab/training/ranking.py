@@ -83,8 +83,8 @@ def distil(plan: RankingPlan, report: Report = lambda done, total, what: None) -
     Raises MissingExtra and InputError."""
     for name in ("torch", "transformers", "safetensors"):
         library(name)
-    run = _Run(plan)
     same = run_of(plan, *(plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)))
+    run = _Run(plan)
     checkpoints.claim(plan.out, same | {"copied": list(plan.copied), "reader": READER.name})
     taught = _taught(plan, report)
     if not taught:
