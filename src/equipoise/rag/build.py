@@ -141,7 +141,7 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
 def witnesses(components: Components) -> Witnesses:
     """The untrusted documents, read author by author without a language model: what is read to see whether it is about
     the question is not ranked again."""
-    components = replace(components, reranker=components.reranker and READER)
+    components = replace(components, reranker=components.reranker and components.reader)
     settings = components.settings
     untrusted = components.store.partition(Trust.UNTRUSTED)
     search = partial(by_author, partition=untrusted, encoder=components.encoder)

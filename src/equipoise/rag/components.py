@@ -19,6 +19,8 @@ from equipoise.core.types import ChatOptions
 from equipoise.core.where import Where
 from equipoise.corpus.store import Store
 from equipoise.corpus.within import Within
+from equipoise.models.adapted import RankingModel
+from equipoise.models.crossencoder import READER
 from equipoise.models.encoder import is_multilingual
 
 
@@ -100,6 +102,12 @@ class Components:
         """What "auto" stands for here."""
         llm = self.chat.name if self.chat else NO_MODEL
         return resolve(self.settings, llm, multilingual=is_multilingual(self.encoder))
+
+    @property
+    def reader(self) -> Reranker:
+        """What reads sentences: the package's, or a reranker of your own, which does both."""
+        own = self.reranker
+        return READER if own is None or isinstance(own, RankingModel) else own
 
     def need_chat(self, who: str) -> ChatModel:
         """The language model; raises ModelUnavailable that says how to get one."""

@@ -12,6 +12,8 @@ from equipoise.core.errors import CorpusError, ModelError, StoreLost
 from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.corpus.pieces import search_text
+from equipoise.models.adapted import RankingModel
+from equipoise.models.crossencoder import READER
 from equipoise.rag.journal import Journal
 from equipoise.rag.versions import current, with_corrections
 from equipoise.text.tokens import script_of
@@ -26,8 +28,11 @@ def passage_scores(
 ) -> tuple[NDArray[np.float64], Query]:
     """(n,) of the passages, each read under its title and headings as it is searched for, and the query with them.
 
-    What has a score in the query is not read again. Raises ModelError.
+    What has a score in the query is not read again. For a follow-up the reader ranks, too: what only ranks was taught
+    few of them. Raises ModelError.
     """
+    if query.last and isinstance(reranker, RankingModel):
+        reranker = READER
     keys = [(reranker.name, search_text(passage)) for passage in passages]
     if new := [key for key in dict.fromkeys(keys) if key not in query.read]:
         made = reader_of(reranker, query).scores(query.text, [text for _, text in new])

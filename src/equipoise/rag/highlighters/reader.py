@@ -47,7 +47,8 @@ class ReaderHighlighter:
     @classmethod
     def from_components(cls, components: Components) -> "ReaderHighlighter":
         """Built from the settings."""
-        return cls(calibration(), components.settings.highlight.threshold, components.reranker or RANKING)
+        threshold, reranker = components.settings.highlight.threshold, components.reranker or RANKING
+        return cls(calibration(), threshold, reranker, components.reader)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The best windows of sentences, none where they hardly answer. Raises ModelError."""
