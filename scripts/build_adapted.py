@@ -27,8 +27,9 @@ from build_encoder import DATA, HEADS, HIDDEN
 from onnx import TensorProto, numpy_helper
 from safetensors.numpy import load as load_safetensors
 
-FORMS = {"stance": "l12-lora", "decision": "l12-lora", "ranking": "l8"}
-"""Of each task: layers, and whether it has only changes of them."""
+from equipoise.models.adapted import DecisionModel, RankingModel, StanceModel
+
+MODELS = {model.task: model for model in (RankingModel, StanceModel, DecisionModel)}
 SCALE = 2.0
 """Of the low-rank changes: alpha 16 over rank 8, as in training."""
 LARGE = 100_000
@@ -150,7 +151,7 @@ def check(made: bytes, model: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("task", nargs="?", choices=FORMS)
+    parser.add_argument("task", nargs="?", choices=MODELS)
     parser.add_argument("learnt", nargs="?", type=Path, help="what training has left")
     parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
     parser.add_argument("--floats", type=Path, help="write the cross-encoder's weights there, in float32")
@@ -160,9 +161,9 @@ def main() -> None:
         return
     if not given.learnt:
         parser.error("name a task and what training has left, or --floats FOLDER")
-    name = f"{given.task}-{FORMS[given.task]}"
+    model = MODELS[given.task].graph()
     source = (read_layers if given.task == "ranking" else read)(given.learnt, committed())
-    content, model = build(source, name), f"{name}.onnx"
+    content = build(source, model.removesuffix(".onnx"))
     if given.check:
         sys.exit(0 if check(content, model) else 1)
     (DATA / model).write_bytes(content)

@@ -190,13 +190,16 @@ def test_the_correction_is_quoted_beside_what_it_only_speaks_of(ask):
     assert answer.to_dict()["highlights"][0].keys() & {"corrected", "correction"}
 
 
+KAYAKS = {
+    f"club{n}.md": f"# Club {n}\n\nHow much the deposit is, club {n} says at the counter.\n"
+    for n in range(25)
+}
+"""More like the question than what answers it."""
+
+
 def test_it_is_found_among_many_documents_that_are_more_like_the_question(ask):
     text = "Erratum\n\nIn section 2 of “Boat rental”, read 80 euros in place of 60 euros.\n"
-    kayaks = {
-        f"club{n}.md": f"# Club {n}\n\nHow much the deposit is, club {n} says at the counter.\n"
-        for n in range(25)
-    }
-    answer = ask({"rental.md": RENTAL, "erratum.txt": text} | kayaks, DEPOSIT)
+    answer = ask({"rental.md": RENTAL, "erratum.txt": text} | KAYAKS, DEPOSIT)
     (old,) = (item for item in answer.quotes if item.text.startswith("The deposit for a dinghy is 60"))
     assert old.corrected.endswith("erratum.txt")
     assert any("read 80 euros" in item.text and item.correction for item in answer.quotes)
@@ -310,11 +313,7 @@ NOTE = "Dear all,\n\nplease note: in section 2 it must be 80 and not 60.\n"
 
 
 def test_a_note_is_found_among_many_documents_that_are_more_like_the_question(ask):
-    kayaks = {
-        f"club{n}.md": f"# Club {n}\n\nHow much the deposit is, club {n} says at the counter.\n"
-        for n in range(25)
-    }
-    answer = ask({"rental.md": RENTAL, "to-all.txt": NOTE} | kayaks, DEPOSIT)
+    answer = ask({"rental.md": RENTAL, "to-all.txt": NOTE} | KAYAKS, DEPOSIT)
     (old,) = (item for item in answer.quotes if item.text.startswith("The deposit for a dinghy is 60"))
     assert old.corrected.endswith("to-all.txt")
     assert any("it must be 80" in item.text for item in answer.quotes)

@@ -89,9 +89,10 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
         if not one.says and not one.tells:
             continue
         mine = one.document
-        pool = [other for other in sentences if _corrects(one, other)]
+        known = named[mine.doc_id] | {mine.doc_id}
+        pool = [other for other in sentences if other.document.doc_id in known and _corrects(one, other)]
         own = [other for other in pool if other.document is mine]
-        theirs = [other for other in pool if other.document.doc_id in named[mine.doc_id] - {mine.doc_id}]
+        theirs = [other for other in pool if other.document is not mine]
         for other in tuple(_meant(one, own)) or _meant(one, theirs):
             if one.is_told(other):
                 continue

@@ -28,14 +28,12 @@ def passage_scores(
 ) -> tuple[NDArray[np.float64], Query]:
     """(n,) of the passages, each read under its title and headings as it is searched for, and the query with them.
 
-    What has a score in the query is not read again. For a follow-up the reader ranks, too: what only ranks was taught
-    few of them. Raises ModelError.
+    What has a score in the query is not read again. Raises ModelError.
     """
-    if query.last and isinstance(reranker, RankingModel):
-        reranker = READER
-    keys = [(reranker.name, search_text(passage)) for passage in passages]
+    reading = reader_of(reranker, query)
+    keys = [(reading.name, search_text(passage)) for passage in passages]
     if new := [key for key in dict.fromkeys(keys) if key not in query.read]:
-        made = reader_of(reranker, query).scores(query.text, [text for _, text in new])
+        made = reading.scores(query.text, [text for _, text in new])
         query = replace(query, read={**query.read, **dict(zip(new, made.tolist(), strict=True))})
     return np.array([query.read[key] for key in keys], np.float64), query
 
@@ -77,8 +75,10 @@ class BothWays:
 
 
 def reader_of(reranker: Reranker, query: Query) -> Reranker:
-    """The reranker as it reads this query."""
-    return BothWays(reranker, query.last) if query.last else reranker
+    """The reranker as it reads this query. For a follow-up the reader ranks, too: what only ranks was taught few."""
+    if not query.last:
+        return reranker
+    return BothWays(READER if isinstance(reranker, RankingModel) else reranker, query.last)
 
 
 NOT_SAID = "left out by the filter, which gave no reason"

@@ -81,8 +81,6 @@ class RankingPlan:
 def distil(plan: RankingPlan, report: Report = lambda done, total, what: None) -> Path:
     """Distil, or resume the run in `plan.out`; the folder with its weights, config and tokenizer.
     Raises MissingExtra and InputError."""
-    for name in ("torch", "transformers", "safetensors"):
-        library(name)
     same = run_of(plan, *(plan.teacher / name for name in (WEIGHTS, CONFIG, TOKENIZER)))
     run = _Run(plan)
     checkpoints.claim(plan.out, same | {"copied": list(plan.copied), "reader": READER.name})
