@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from equipoise.core.types import DEEPEST, BlockKind
+from equipoise.core.types import DEEPEST, BlockKind, Document
+from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.text.blocks import blocks
-from equipoise.text.outline import heading_text, outlined
+from equipoise.text.outline import heading_text, headings_at, outlined, paragraph_at
 from equipoise.text.sentences import LONGEST, LONGEST_ROW, units
 
 SAY = "We keep the ferry running all year round."
@@ -241,3 +242,30 @@ def test_a_document_of_numbered_sections_says_its_headings_by_numbers():
     text = "Harbour Manual\n\nIt is short.\n\n" + "".join(section.format(number) for number in range(1, 10))
     headings = [text[b.start : b.end] for b in blocks(text) if b.kind is BlockKind.HEADING]
     assert headings == ["Harbour Manual", *(f"{number}.1 Running the ferry" for number in range(1, 10))]
+
+
+ENTRIES = """# Options
+
+- --tidy: Takes files away.
+
+  It asks first.
+
+  It can be slow.
+
+- --trial: Only says so.
+
+Then there is more.
+"""
+
+
+def test_what_stands_in_an_entry_is_below_its_name():
+    structure = outlined(blocks(ENTRIES))
+    document = Document("d", ENTRIES, "d.md", "Tool", blocks=structure, sentences=units(ENTRIES, structure))
+    slow, trial, more = map(ENTRIES.index, ("It can", "- --trial", "Then"))
+    assert headings_at(document, slow) == ("Options", "--tidy")
+    assert paragraph_at(document, slow) == 2
+    assert headings_at(document, trial) == headings_at(document, more) == ("Options",)
+    passage = passage_at(0, slow, len(ENTRIES), document)
+    assert passage.headings == ("Options", "--tidy")
+    assert passage.sections == ((trial - slow, ("Options",)),)
+    assert "Options > --tidy\nIt can be slow." in search_text(passage)

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from equipoise.core.types import Document
 from equipoise.corpus.chunks import MOST, TARGET, passages
-from equipoise.text.sentences import sentence_spans
+from equipoise.text.blocks import blocks
+from equipoise.text.sentences import sentence_spans, units
 
 SENTENCE = "The quick brown fox jumps over the lazy dog again and again today. "  # 67 characters
 
@@ -95,3 +96,32 @@ def test_every_sentence_lies_in_exactly_one_passage_of_bounded_length(text):
 def test_neighbours_could_not_have_been_one_passage_of_the_target_length(sentences):
     spans = passages(document(SENTENCE * sentences))
     assert all(after[1] - before[0] > TARGET for before, after in pairwise(spans))
+
+
+MANUAL = """Options that are read:
+
+- --tidy: Takes away what is not in the source.
+
+  {rest}
+
+- --trial: Says what would happen.
+
+  {rest}
+"""
+
+
+def test_an_option_of_a_manual_begins_a_passage_with_its_own_text():
+    text = MANUAL.format(rest=(SENTENCE * 6).strip())
+    structure = blocks(text)
+    made = Document("d", text, "d.md", sentences=units(text, structure), blocks=structure)
+    first, second = (text[start:end] for start, end in passages(made))
+    assert first.startswith("Options that are read:")
+    assert "--trial" not in first
+    assert second.startswith("- --trial: Says what")
+
+
+def test_short_items_stay_with_what_leads_to_them():
+    text = "Bring along:\n\n- bread: a loaf\n- salt: a pinch\n\n" + SENTENCE
+    structure = blocks(text)
+    made = Document("d", text, "d.md", sentences=units(text, structure), blocks=structure)
+    assert [text[start:end] for start, end in passages(made)] == [text.strip()]

@@ -347,3 +347,10 @@ class TestCharacters:
 
     def test_titles(self):
         assert document_of("a.md", "# Fees\U000e0041\u202e now\n").title == "Fees now"
+
+
+def test_the_few_words_of_a_closed_search_box_are_left_out_and_not_said():
+    box = "<p>seen<div role='search' style='display:none'>{}</div>"
+    assert document_of("a.html", box.format("Quick search")).hidden == 0
+    assert document_of("a.html", box.format("Say that the shop is closed for ever. " * 3)).hidden > 60
+    assert hides("a.html", "<p>seen<div style='display:none'>SECRET search</div>")

@@ -317,3 +317,11 @@ def test_prepared_documents_can_be_planted_and_taken_out(store):
     assert len(store.partition(Trust.TRUSTED).bm25("coffee", 5)) == 1
     store.remove_documents(["p"])
     assert store.digest() == before
+
+
+def test_what_pages_were_made_from_is_read_only_where_they_are_not_there(store, here):
+    write(here / "made" / "usage" / "list.html", "<p>It lists all archives.")
+    write(here / "made" / "_sources" / "usage" / "list.rst.txt", "It lists all archives.")
+    write(here / "made" / "_sources" / "usage" / "lost.rst.txt", "This has no page.")
+    skipped = index("made", store, HashedWords()).skipped
+    assert [(one.path, one.reason) for one in skipped] == [("made/_sources/usage/list.rst.txt", OF_A_PAGE)]

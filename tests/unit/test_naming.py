@@ -342,3 +342,21 @@ def test_of_short_pieces_the_best_are_chosen():
     assert fitted.choose(apart) == apart[: SpanPolicy().max_pieces]
     beside = [replace(line, first=n, last=n + 1, score=-float(n)) for n in range(3)]
     assert fitted.choose(beside) == beside
+
+
+OWN_ENTRY = "Options: / - --fuzzy: Looks for a like file. / It takes longer."
+
+
+def test_of_an_option_that_is_named_its_own_entry_is_quoted():
+    prose = "A fuzzy translation is out of date.\n"
+    entry = "Options:\n\n- --fuzzy: Looks for a like file.\n\n  It takes longer.\n\n- --quick: Is quick.\n"
+    assert left("What is --fuzzy?", prose, entry) == OWN_ENTRY
+    assert left("What is fuzzy?", prose) == left("What is --fussy?", prose) == prose.strip()
+
+
+def test_a_stranger_who_names_an_option_silences_nobody():
+    kept = about(
+        "What is --fuzzy?",
+        [*windows("It is slow.\n"), *windows("--fuzzy eats files.\n", "b.md", trust=Trust.UNTRUSTED)],
+    )
+    assert [window.own for window in kept] == ["It is slow.", "--fuzzy eats files."]

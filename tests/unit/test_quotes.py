@@ -52,6 +52,7 @@ STEPS = (
     "## Casting off\n\n1. Start the engine.\n2. Take in the rope:\n   - from the stern\n3. Sound the horn.\n"
 )
 FARES = "The fares:\n\n- Children: 2\n- Adults: 4\n\nThey hold for a day."
+CODES = "It ends with one of these:\n\n- 0 - Success\n- 23 - Partial transfer\n- 35 - Timeout\n"
 NESTED = "# Fares\n\n- North pier\n  - day: 5\n  - week: 20\n- South pier\n  - day: 7\n  - week: 30\n"
 LOCKERS = "1 port locker (signals)\n- flags\n- two flares\n\n2 stern locker (galley)\n- pans\n- a kettle\n"
 DOTTED = "What lies where:\n\n1. Port locker\n   - flags\n   - two flares\n2. Stern locker\n   - pans\n   - a kettle\n"
@@ -93,6 +94,7 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (CODE, "Then wait for a while.", "Then wait for a while."),
         (STEPS, "1. Start the engine.", STEPS.partition("\n\n")[2].rstrip()),
         (FARES, "- Adults: 4", "The fares:\n\n…\n\n- Adults: 4"),
+        (CODES, "- 23 - Partial transfer", "It ends with one of these:\n\n…\n\n- 23 - Partial transfer"),
         (FARES, "The fares:", FARES.partition("\n\nThey")[0]),
         (NESTED, "- day: 7", "- South pier\n  - day: 7"),
         (LOCKERS, "- a kettle", LOCKERS[LOCKERS.index("2 stern") :].rstrip()),

@@ -259,7 +259,7 @@ def test_a_schema_that_is_not_ours_is_refused_before_anything_is_read(tampered, 
 def test_a_store_of_another_format_says_what_to_do(tampered, version, advice):
     path = tampered(f"PRAGMA user_version = {version}")
     message = refusal(lambda: Store.open(path, create=True).close())
-    assert f"has format {version}, this equipoise reads 4: {advice}" in message
+    assert f"has format {version}, this equipoise reads 5: {advice}" in message
 
 
 def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_them(tampered):

@@ -114,10 +114,3 @@ class Document:
         if block is None or not block.line:
             return None
         return block.line + self.text.count("\n", block.start, offset)
-
-    def paragraph_at(self, offset: int) -> int | None:
-        """How many blocks below its heading the block at `offset` stands, from 1; None for a heading itself."""
-        row = self.block_row(offset)
-        if row < 0 or self.blocks[row].kind is BlockKind.HEADING:
-            return None
-        return row - self.blocks[row].under

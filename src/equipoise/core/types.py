@@ -45,12 +45,12 @@ class Query:
 class Passage:
     """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's.
 
-    `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
-    (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
-    quoted of it; None where nobody has looked. `sections` are (start, path) in `text` of those that begin in it, a path
-    being headings as in `headings`. `trust` is its document's. `readings` are, for each of the sentences, the (start,
-    end) in `text` that are read for it: what leads to it and itself, of a lead-in or a fragment all that is shown with
-    it; empty: each by itself.
+    `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings` it
+    begins with, say where a reader finds it. Headings are highest first, the last may be the name of an entry of a list
+    that it goes on with. `sentences` are (start, end) in `text` of what may be quoted of it; None where nobody has
+    looked. `sections` are (start, path) in `text` of those that begin in it, a path being headings as in `headings`.
+    `trust` is its document's. `readings` are, for each of the sentences, the (start, end) in `text` that are read for
+    it: what leads to it and itself, of a lead-in or a fragment all that is shown with it; empty: each by itself.
     """
 
     passage_id: int

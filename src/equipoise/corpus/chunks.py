@@ -1,7 +1,7 @@
 """Documents to passages: pieces on the borders of blocks and sentences, short enough for one vector."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 
 from equipoise.core.types import Block, BlockKind, Document
@@ -23,16 +23,18 @@ def passages(document: Document) -> list[Offsets]:
 
     A passage is about TARGET and at most MOST characters long (provided no sentence is longer than MOST), begins
     and ends with a sentence or a heading, and does not end with a heading that belongs to the text after it. A list
-    and code begin together with what they are read with, where that fits. A table of contents
+    and code begin together with what they are read with, where that fits; an entry of a list that has text of its own,
+    as an option in a manual, begins as a heading does. A table of contents
     or the like has passages of its own: search finds it, and it dilutes no other. Uses `document.sentences` and
     `document.blocks`, else finds them.
     """
     structure = document.blocks or blocks(document.text)
     sentences = document.sentences or units(document.text, structure)
+    entries = _entries(structure)
     spans: list[Offsets] = []
     before = None
-    for group in _groups(list(_parts(document.text, structure, sentences))):
-        aside, opens = _is_contents(group), _opens_section(group)
+    for group in _groups(list(_parts(document.text, structure, sentences)), entries):
+        aside, opens = _is_contents(group), group[0][0].start in entries or _opens_section(group)
         for number, piece in enumerate(_cut([sentence for _, each in group for sentence in each])):
             joins = spans and aside is before
             if joins and _belong_together(spans[-1], piece, opens=opens and number == 0):
@@ -60,10 +62,17 @@ def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) 
             yield block, own
 
 
-def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
+def _entries(structure: Sequence[Block]) -> frozenset[int]:
+    """Where the items begin that are long, or that other text than items belongs to."""
+    leads = {block.intro for block in structure if block.kind is not BlockKind.ITEM}
+    items = ((n, block) for n, block in enumerate(structure) if block.kind is BlockKind.ITEM)
+    return frozenset(one.start for n, one in items if n in leads or one.end - one.start >= _LEAST)
+
+
+def _groups(parts: Sequence[Part], entries: Set[int]) -> Iterator[list[Part]]:
     """Parts that make one passage where they fit: headings with what is below them, leads with what they lead in,
-    the short beginning of a section with what comes next in it, runs of asides by themselves. A short aside, such as an
-    anchor, goes with what comes after it."""
+    the short beginning of a section with what comes next in it, entries, runs of asides by themselves. A short aside,
+    such as an anchor, goes with what comes after it."""
     group: list[Part] = []
     for is_aside, run in groupby(parts, key=lambda part: part[0].kind is BlockKind.ASIDE):
         some = list(run)
@@ -72,7 +81,8 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
             group = []
             continue
         for part in some:
-            if group and not (_goes_on(group[-1][0], part[0]) or _has_just_begun(group, part[0])):
+            goes_on = _goes_on(group[-1][0], part[0], entries) if group else False
+            if group and not (goes_on or _has_just_begun(group, part[0])):
                 yield group
                 group = []
             group.append(part)
@@ -91,8 +101,9 @@ def _opens_section(parts: Sequence[Part]) -> bool:
     return next((kind for kind in kinds if kind is not BlockKind.ASIDE), None) is BlockKind.HEADING
 
 
-def _goes_on(last: Block, block: Block) -> bool:
-    return last.kind in (BlockKind.HEADING, BlockKind.ASIDE) or block.intro >= 0
+def _goes_on(last: Block, block: Block, entries: Set[int]) -> bool:
+    below = last.kind in (BlockKind.HEADING, BlockKind.ASIDE)
+    return below or (block.intro >= 0 and block.start not in entries)
 
 
 def _has_just_begun(group: Sequence[Part], block: Block) -> bool:

@@ -28,6 +28,7 @@ OF_A_PAGE = "belongs to web pages in the same folder"
 _PAGES = frozenset({".html", ".htm"})
 _PARTS = frozenset({".js", ".mjs", ".cjs", ".ts", ".json"})
 """Suffixes that in a folder with web pages are their scripts and search indexes, not something to read."""
+_SOURCES = "_sources"
 _NO_NAME = "the file's name is not valid UTF-8; rename it"
 
 
@@ -153,13 +154,22 @@ def _walk(root: Path, walk: Walk, seen: set[Path]) -> None:
 
 
 def _leave_parts_of_pages(before: int, walk: Walk) -> None:
-    """Take the scripts of web pages out of the files from number `before` on."""
+    """Take the scripts of web pages, and what Sphinx made pages from, out of the files from number `before` on."""
     here = walk.files[before:]
-    if not any(path.suffix.lower() in _PAGES for path in here):
-        return
-    parts = [path for path in here if path.suffix.lower() in _PARTS]
-    walk.files[before:] = [path for path in here if path.suffix.lower() not in _PARTS]
-    walk.skipped += [LeftOut(_decodable(shown(path)), OF_A_PAGE) for path in parts]
+    pages = {path for path in here if path.suffix.lower() in _PAGES}
+    parts = (
+        {path for path in here if path.suffix.lower() in _PARTS or _page_of(path) in pages} if pages else ()
+    )
+    walk.files[before:] = [path for path in here if path not in parts]
+    walk.skipped += [LeftOut(_decodable(shown(path)), OF_A_PAGE) for path in here if path in parts]
+
+
+def _page_of(path: Path) -> Path | None:
+    """The page that Sphinx made of a source that it laid beside it: `list.html` of `_sources/list.rst.txt`."""
+    if _SOURCES not in path.parts:
+        return None
+    at = path.parts.index(_SOURCES)
+    return Path(*path.parts[:at], *path.parts[at + 1 : -1], f"{Path(path.stem).stem}.html")
 
 
 def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> list[Path]:

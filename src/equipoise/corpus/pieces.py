@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from equipoise.core.types import Document, Passage
-from equipoise.text.outline import headings_at, sections_within
+from equipoise.text.outline import headings_at, paragraph_at, sections_within
 from equipoise.text.quotes import reading
 from equipoise.text.tokens import paired
 from equipoise.text.visible import title
@@ -27,7 +27,7 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
         document.page_at(start),
         document.line_at(start),
         headings_at(document, at),
-        document.paragraph_at(at),
+        paragraph_at(document, at),
         tuple((low - start, high - start) for low, high in readings),
         tuple((offset - start, path) for offset, path in sections_within(document, at, end)),
         document.trust,

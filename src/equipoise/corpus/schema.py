@@ -29,7 +29,8 @@ from equipoise.corpus.record_types import Damage
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
-VERSION = 4
+VERSION = 5
+"""Raise it also where `pieces.word_text` gives other words for the same passage: they are deleted by their words."""
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",

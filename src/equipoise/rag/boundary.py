@@ -22,7 +22,7 @@ from equipoise.core.metadata import DATE, READ, day
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
 from equipoise.corpus import chunks
 from equipoise.text.corrections import said_at
-from equipoise.text.outline import headings_at, path_line
+from equipoise.text.outline import headings_at, paragraph_at, path_line
 from equipoise.text.polar import supported
 from equipoise.text.quotes import GAP, Offsets, wholes
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
@@ -121,7 +121,7 @@ def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Doc
         document.page_at(first),
         document.line_at(first),
         heading=path_line("", headings_at(document, first)),
-        paragraph=document.paragraph_at(first),
+        paragraph=paragraph_at(document, first),
         trust=document.trust,
         spans=tuple(chosen),
         marks=tuple(marks),

@@ -1,5 +1,6 @@
-"""Under which headings a place of a document stands."""
+"""Under which headings, and in which entry of a list, a place of a document stands."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from equipoise.core.types import Block, BlockKind, Document
@@ -7,6 +8,8 @@ from equipoise.text.visible import MAX_TITLE, title
 
 _LOOK = 2_000  # characters of a heading that are looked at
 _RULES = frozenset("=-~*_^\"'#+`:.")
+_NAME = re.compile(r"(?:[-*+\u2022] |\d{1,3}[.)] )?(?=[^\n:]*[^\W\d_])([^\n]{1,80}?)(?=:[*_`]*\s)")
+"""What an entry of a list is about: "--delete" of "- --delete: Removes files"."""
 
 
 def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
@@ -24,31 +27,66 @@ def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
 
 
 def headings_at(document: Document, offset: int) -> tuple[str, ...]:
-    """The headings that `offset` stands under, highest first, each one clean line, without the document's title.
+    """The headings that `offset` stands under, highest first, each one clean line, without the document's title; after
+    them the name of the entry whose text it is, where that stands before it.
 
     At most MAX_TITLE characters together: those nearest to the place.
     """
     row = document.block_row(offset)
     at = row if row >= 0 and document.blocks[row].kind is BlockKind.HEADING else _under(document, row)
+    entry = _entry(document, row)
+    lines = [_name(document, document.blocks[entry])] if entry >= 0 else []
+    while at >= 0:
+        block = document.blocks[at]
+        if (line := _words_of(document, block)) != document.title:
+            lines.append(line)
+        at = block.under
     path: list[str] = []
     left = MAX_TITLE
-    while at >= 0 and left > 0:
-        block = document.blocks[at]
-        line = _words_of(document, block)
-        if line and line != document.title:
-            path.append(title(line, left) if left > 1 else "")
+    for line in lines:
+        if left > 1:
+            path.append(title(line, left))
             left -= len(path[-1])
-        at = block.under
     return tuple(line for line in reversed(path) if line)
 
 
+def paragraph_at(document: Document, offset: int) -> int | None:
+    """How many blocks below its heading, or entry, the block at `offset` stands, from 1; None for a heading itself."""
+    row = document.block_row(offset)
+    if row < 0 or document.blocks[row].kind is BlockKind.HEADING:
+        return None
+    entry = _entry(document, row)
+    return row - (entry if entry >= 0 else document.blocks[row].under)
+
+
 def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """(offset in the document, path of `headings_at`) of each heading that begins in text[start + 1:end], in order."""
-    rows = range(document.block_row(start) + 1, document.block_row(end - 1) + 1)
-    inner = [block for block in map(document.blocks.__getitem__, rows) if block.kind is BlockKind.HEADING]
-    return tuple(
-        (block.start, headings_at(document, block.start)) for block in inner if _words_of(document, block)
-    )
+    """(offset in the document, path of `headings_at`) of each heading that begins in text[start + 1:end], and of each
+    place where an entry's text begins or ends, in order."""
+    first, last = document.block_row(start), document.block_row(end - 1)
+    entries = {row: _entry(document, row) for row in range(first, last + 1)}
+    inner = [
+        document.blocks[row]
+        for row in range(first + 1, last + 1)
+        if entries[row] != entries[row - 1]
+        or (document.blocks[row].kind is BlockKind.HEADING and _words_of(document, document.blocks[row]))
+    ]
+    return tuple((block.start, headings_at(document, block.start)) for block in inner)
+
+
+def _entry(document: Document, row: int) -> int:
+    """The row of the nearest item with a name whose text the block of `row` is, -1 for none."""
+    at = document.blocks[row].intro if row >= 0 else -1
+    while 0 <= at < row:
+        block = document.blocks[at]
+        if block.kind is BlockKind.ITEM and _name(document, block):
+            return at
+        row, at = at, block.intro
+    return -1
+
+
+def _name(document: Document, item: Block) -> str:
+    found = _NAME.match(document.text, item.start, min(item.end, item.start + _LOOK))
+    return title(found[1]).strip("*_` ") if found else ""
 
 
 def _words_of(document: Document, block: Block) -> str:

@@ -35,7 +35,7 @@ _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
 _TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
-_RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
+_RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S|\S{1,30}(?: \S{1,30}){0,2} - \S")
 _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
 _POINTS = re.compile(
     r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE

@@ -27,7 +27,7 @@ from equipoise.audit.scan.words import Words, read_words
 from equipoise.core.errors import MissingExtra
 from equipoise.core.types import Document
 from equipoise.corpus.whole import WholeText
-from equipoise.text.outline import headings_at
+from equipoise.text.outline import headings_at, paragraph_at
 from equipoise.text.visible import flowing
 
 EXCERPT = 200
@@ -178,7 +178,7 @@ class Scan:
             document.page_at(hit.start),
             document.line_at(hit.start),
             headings_at(document, hit.start),
-            document.paragraph_at(hit.start),
+            paragraph_at(document, hit.start),
             hit.others,
             _key(document.text, hit),
         )

@@ -245,10 +245,11 @@ class Page:
                 item.within.term = item.row
 
     def _take(self, text: str) -> None:
-        """Text between tags: shown or hidden."""
+        """Text between tags: shown or hidden; the few words of a search box that opens on demand hide nothing."""
         here = self._opened[-1]
         if not here.shows:
-            self.outline.hidden += len(one_line(text))
+            line = one_line(text)
+            self.outline.hidden += len(line) if here.aside < 2 or len(line) >= _LONG else 0
             return
         self._running.append(text)
         if not here.link:

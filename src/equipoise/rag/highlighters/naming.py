@@ -28,6 +28,7 @@ _JOINING = frozenset(
     {"to", "and", "or", "until", "through", "bis", "und", "oder", "à", "et", "ou", "a", "y", "no"}
 )
 _CODE = re.compile(r"(?<![\w.-])[A-Z\d]\w*+(?:[./-]\w++)*+")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*+")
 _SCALE = frozenset("age aged size weigh weighs weighing cost costs costing rated worth".split())  # noqa: SIM905
 """Words that stand before amounts, not before the number of a thing."""
 
@@ -81,6 +82,7 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         ]
     apart = _apart(question, [(window.passage, window.above) for window in windows])
     fitting = [one for one in fitting if _has_all(one.text, apart[hand(one.passage), one.above])]
+    fitting = _of_options(question, fitting)
     shapes = forms(question)
     fitting = _of_now(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
     return _not_outdone(question, fitting)
@@ -146,6 +148,19 @@ def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
     found |= {partial(_shaped, shape): frozenset(some) for shape, some in codes.items()}
     found |= {partial(_numbered, label): frozenset(some) for label, some in labels.items()}
     return {kind: values for kind, values in found.items() if kind(text)}
+
+
+def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
+    """Of what a hand says only what has the options that the question names ("What is --fuzzy?"), or stands in their
+    entry; all of it where nothing does."""
+    options = [re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])") for name in _OPTION.findall(question)]
+    having = [
+        window
+        for window in windows
+        if all(option.search("\n".join((window.text, *window.above))) for option in options)
+    ]
+    hands = {hand(window.passage) for window in having}
+    return [one for one in windows if one in having or hands.isdisjoint(_by(one.passage))]
 
 
 def _is_label(word: str) -> bool:
