@@ -166,8 +166,10 @@ stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 
 decision-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 	$(BIN)/python scripts/build_adapted.py --floats .equipoise/decision/base
+	$(BIN)/python benchmarks/calibration/squad2_questions.py --data $(DATA) --out .equipoise/decision/squad2
 	$(BIN)/equipoise train decision --data $(DATA)/field_questions --data $(DATA)/manual_questions \
-		--base .equipoise/decision/base --questions 3250 --precision bf16 --out .equipoise/decision/run
+		--data .equipoise/decision/squad2 --base .equipoise/decision/base \
+		--questions 3250 --precision bf16 --out .equipoise/decision/run
 	$(BIN)/python scripts/build_adapted.py decision .equipoise/decision/run/adapter.safetensors --check
 
 ranking-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build

@@ -4,6 +4,7 @@ Draws are fixed. None of these sets is in the repository; a field whose files ar
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ import numpy as np
 
 from equipoise_lab.bench import scripts
 from equipoise_lab.training.reader import is_held_out
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from splits import FIT
 
 Row = dict[str, Any]
 Place = tuple[int, int, int]
@@ -122,10 +127,11 @@ def some(cases: Callable[[Path], Iterator[Case]], most: int = 150) -> Callable[[
 
 
 def squad2(data: Path, most: int = 100) -> Iterator[Case]:
-    """A paragraph and a question that it answers, or a look-alike that it does not."""
+    """A paragraph and a question that it answers, or a look-alike that it does not, of articles that nothing was
+    trained on."""
     draw = Random(11)
     documents = {one["doc_id"]: one for one in scripts.read(data / "squad2/documents.jsonl")}
-    asked = scripts.read(data / "squad2/questions.jsonl")
+    asked = [row for row in scripts.read(data / "squad2/questions.jsonl") if row["doc_id"] not in FIT]
     parts = ([row for row in asked if row["answerable"] is answered] for answered in (True, False))
     for row in [row for part in parts for row in draw.sample(part, most)]:
         text = documents[row["doc_id"]]["paragraphs"][row["paragraph"]]

@@ -14,11 +14,11 @@ from safetensors.torch import load_file
 from broken_off import broken_off
 from equipoise.core.errors import InputError
 from equipoise_lab.maths.measures import auc
+from equipoise_lab.training import leaflets
 from equipoise_lab.training.checkpoints import read_metrics
 from equipoise_lab.training.decision import (
     DecisionPlan,
     _likes,
-    _of_cells,
     _swapped,
     by_words,
     made_of,
@@ -33,7 +33,7 @@ def plan(tmp_path_factory):
     cross_encoder(made / "base", layers=3, seed=2, initializer_range=0.15)
     data = (save(made / "first", [f"town{n}" for n in range(5)]),)
     return DecisionPlan(
-        data=data, base=made / "base", out=made / "out", layers=2, epochs=20, batch=8, learning_rate=1e-2,
+        data=data, leaflets=0, base=made / "base", out=made / "out", layers=2, epochs=20, batch=8, learning_rate=1e-2,
         max_tokens=60, checkpoint_every=20,
     )  # fmt: skip
 
@@ -99,14 +99,17 @@ def test_words_are_like_others_of_their_kind():
     assert "the" not in likes
 
 
-def test_cells_of_rows_are_asked_for():
-    rows = ["Plans\nPlan: Basic; Seats: 1; Price: 9", "Plans\nPlan: Plus; Seats: 5; Price: 19"]
-    row = asked(1, answerable=False) | {"windows": [{"text": text, "gold": False} for text in rows]}
-    made = list(_of_cells(row, Random(4)))
-    assert [example.answered for example in made] == [True, False] * 2
-    assert all(any(name in example.question for name in ("Basic", "Plus")) or "Which Plan" in example.question
-               for example in made)  # fmt: skip
-    assert all(example.text.count("Plan:") == 2 for example in made if example.answered)
+def test_of_each_two_questions_about_leaflets_one_has_no_answer():
+    rows = list(leaflets.questions(400, Random(4)))
+    assert [row["answerable"] for row in rows] == [True, False] * 200
+    for row in rows:
+        gold = [window["text"] for window in row["windows"] if window["gold"]]
+        assert len(gold) == row["answerable"]
+        assert "{" not in row["question"] + "".join(window["text"] for window in row["windows"])
+    titles = [row["windows"][0]["text"].split("\n")[0] for row in rows]
+    asked = [row["question"] for row in rows]
+    answered = [row["answerable"] for row in rows]
+    assert 0.3 < auc(by_words(asked, answered, titles), answered) < 0.7  # the words give nothing away
 
 
 def test_the_words_say_what_they_say_in_other_sets():

@@ -3,7 +3,8 @@
 Low-rank changes to the upper layers of the reader. Near misses that somebody wrote can be told by the question's words
 alone ("how much", "how many"), and that is what a model learns first. So the loss is that of its logit and of a
 logistic model of these words together (a product of experts, Clark et al. 2019, arXiv 1909.03683, section 3.2), and
-most questions are also read with windows that lack their answer, or asked with one word changed.
+most questions are also read with windows that lack their answer, or asked with one word changed. Questions for cells
+and for bounds, which people rarely wrote, are asked of leaflets of our own.
 """
 
 from collections import Counter
@@ -24,19 +25,18 @@ from equipoise.rag.highlighters.deciding import BEST
 from equipoise.rag.highlighters.evidence import SAYING_NOTHING
 from equipoise.text.tokens import STOP_WORDS, WORD, words
 from equipoise_lab.maths.statistics import logistic
-from equipoise_lab.training import checkpoints
+from equipoise_lab.training import checkpoints, leaflets
 from equipoise_lab.training.asked import ask
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision
 from equipoise_lab.training.lora import adapt, learnt
-from equipoise_lab.training.ranking import of_a_cell, rows_of
 from equipoise_lab.training.reader import QUESTION, WEIGHTS, run_of
 from equipoise_lab.training.updates import Updates, padded
 
 ADAPTER, ASKED = "adapter.safetensors", "asked.jsonl"
-OTHERS, SWAPPED, CELLS = 0.15, 0.6, 3
+OTHERS, SWAPPED = 0.15, 0.6
 """Shares of questions also read with the windows of another one, and asked with another word in place of one that the
-answer has; questions for cells where windows are rows."""
+answer has."""
 LIKE = (0.35, 0.65)
 """Cosine of a word with the one in its place: of the same kind, and not the same."""
 FOLDS, LEAST, RIDGE = 5, 3, 1.0
@@ -61,14 +61,15 @@ class Example:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionPlan:
     """What to train. `base` is a folder with the reader's weights as floats; of each folder of `data` (as `equipoise
-    train reader` takes them) so many `questions` are asked of the sets that training may see. The highest `layers`
-    layers get changes."""
+    train reader` takes them) so many `questions` are asked of the sets that training may see, and so many more of
+    `leaflets`. The highest `layers` layers get changes."""
 
     data: tuple[Path, ...]
     base: Path
     out: Path
     questions: int = 4000
-    layers: int = 4
+    leaflets: int = 1200
+    layers: int = 6
     epochs: int = 2
     batch: int = 16
     learning_rate: float = 5e-4
@@ -84,7 +85,8 @@ def train_decision(plan: DecisionPlan, report: Report = lambda done, total, what
     """Train, or resume the run in `plan.out`; the file with what was learnt. Raises MissingExtra and InputError."""
     checkpoints.claim(plan.out, run_of(plan, plan.base / WEIGHTS))
     asked = [row for folder in plan.data for row in ask(folder, plan.out / ASKED, plan.questions, report)]
-    examples = made_of(asked, Random(plan.seed))
+    draw = Random(plan.seed)
+    examples = made_of([*asked, *leaflets.questions(plan.leaflets, draw)], draw)
     if len(examples) < plan.batch:
         raise InputError(f"the data has {len(examples)} texts to train on: --batch {plan.batch} needs more")
     run = _Run(plan)
@@ -97,7 +99,7 @@ def made_of(asked: Sequence[dict[str, Any]], draw: Random) -> list[Example]:
     """The examples of all questions, with what their words say."""
     examples, sets, likes = [], [], _likes([row["question"] for row in asked])
     for row in asked:
-        made = [*_read(row, draw.choice(asked), draw), *_swapped(row, likes, draw), *_of_cells(row, draw)]
+        made = [*_read(row, draw.choice(asked), draw), *_swapped(row, likes, draw)]
         examples += made
         sets += [row["set"]] * len(made)
     said = by_words([e.question for e in examples], [e.answered for e in examples], sets)
@@ -139,16 +141,6 @@ def _swapped(row: dict[str, Any], likes: Mapping[str, Sequence[str]], draw: Rand
         if other not in every:
             asked = row["question"][: match.start()] + other + row["question"][match.end() :]
             yield _example(asked, _with(gold[0], row["windows"], draw), answered=False)
-
-
-def _of_cells(row: dict[str, Any], draw: Random) -> Iterator[Example]:
-    """Questions for cells of windows that are rows, with the row and without it."""
-    told = [window for window in row["windows"] if rows_of(window["text"])]
-    for window in draw.sample(told, min(CELLS, len(told))) if len(told) > 1 else []:
-        asked = of_a_cell(draw.choice(rows_of(window["text"])), draw)
-        others = [other for other in told if other is not window][:BEST]
-        yield _example(asked, [window, *others[: BEST - 1]], answered=True)
-        yield _example(asked, others, answered=False)
 
 
 def _likes(questions: Sequence[str]) -> dict[str, list[str]]:
