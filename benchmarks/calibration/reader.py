@@ -4,8 +4,8 @@
 
 Every question of the sets of benchmarks/field but those of the newest part (fetch them first; the others were reported
 on once, and are used up; `--only` leaves sets out, such as those in other languages), a follow-up with the question
-before it, each part of a question in two parts by itself, and a sample of those on the fitting documents of squad2,
-covid_qa and bioasq12b (`splits.py`), goes through
+before it, each part of a question in two parts by itself, and a sample of those on the fitting documents of covid_qa
+and bioasq12b (`splits.py`; those of squad2 have trained what decides), goes through
 retrieval, reranking and reading as in the product. Rows are kept, so that interrupted runs resume; after a change of
 the text's structure or the reader use another --out. Then a logistic model over the features is fitted, with the least
 threshold that refuses REFUSED of the field questions without an answer, by probabilities out of fold. Figures are from
@@ -55,12 +55,11 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "field")]
 
 import questions as field_questions  # noqa: E402
 import sets as field_sets  # noqa: E402
-from splits import FIT as SQUAD_FIT  # noqa: E402
 from splits import SEED, bioasq_part, covid_part  # noqa: E402
 
 TARGET = ROOT / "src" / "equipoise" / "rag" / "highlighters" / "reader.json"
-SAMPLE = {"squad2": 160, "covid_qa": 40, "bioasq12b": 40}
-WEIGHT = {"field": 0.7, "squad2": 0.15, "covid_qa": 0.05, "bioasq12b": 0.1}
+SAMPLE = {"covid_qa": 40, "bioasq12b": 40}
+WEIGHT = {"field": 0.8, "covid_qa": 0.05, "bioasq12b": 0.15}
 CANDIDATES, K, FOLDS = 20, 5, 8
 KEEP, MOST = 7.0, 4
 """Windows that are shown: at most so many, each worth so much less than the best at most."""
@@ -169,7 +168,7 @@ def _matching(question: field_questions.Question) -> IsGold:
 async def _sampled(name: str, arguments: Namespace, lines: Lines) -> AsyncIterator[Case]:
     encoder = EmbeddedEncoder()
     for documents, items in grouped(_items(name, arguments.data), lambda item: item.documents).items():
-        group = documents[0].doc_id.partition("#")[0] if name == "squad2" else documents[0].doc_id
+        group = documents[0].doc_id
         keys = [
             {"source": name, "group": group, "id": item.item_id, "part": 0, "kind": "plain"} for item in items
         ]
@@ -181,21 +180,12 @@ async def _sampled(name: str, arguments: Namespace, lines: Lines) -> AsyncIterat
 
 
 def _items(name: str, data: Path) -> list[datasets.QaItem]:
-    """The sample: fitting documents only, half of squad2's without an answer."""
+    """The sample: fitting documents only."""
     items = [item for item in datasets.load(name, data) if _fitting(name, item)]
-    drawn = Random(SEED).sample(items, len(items))
-    if name != "squad2":
-        return drawn[: SAMPLE[name]]
-    half = SAMPLE[name] // 2
-    return [
-        *[item for item in drawn if item.answerable][:half],
-        *[item for item in drawn if not item.answerable][:half],
-    ]
+    return Random(SEED).sample(items, len(items))[: SAMPLE[name]]
 
 
 def _fitting(name: str, item: datasets.QaItem) -> bool:
-    if name == "squad2":
-        return item.documents[0].doc_id.partition("#")[0] in SQUAD_FIT
     part = covid_part(item.documents[0].doc_id) if name == "covid_qa" else bioasq_part(item.item_id)
     return part != "report"
 

@@ -55,7 +55,7 @@ class DecisionModel(AdaptedCrossEncoder):
     """Tells whether the best windows, read together, answer the question: logits, about -6 to 6, as learnt by
     `equipoise train decision`."""
 
-    task = "decision"
+    task, version = "decision", 2
 
 
 @cache
