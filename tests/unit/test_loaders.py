@@ -351,7 +351,7 @@ class TestJsonLines:
         assert "line 2 " in refusal("c.jsonl", f'{{"text": "x"}}\n{line}'.encode())
 
 
-@pytest.mark.parametrize("name", ["README", "Copying", "faq"])
+@pytest.mark.parametrize("name", ["README", "Copying", "faq", "README.Debian"])
 def test_names_of_plain_text_need_no_suffix(name):
     assert load(Path(name), b"Fine words.")[0].text == "Fine words."
 

@@ -104,15 +104,16 @@ _MOST_TIMES, _ALWAYS_FINE = 20, 10_000_000  # bytes that one unpacks to, and for
 NAMES = frozenset(
     {"authors", "changelog", "changes", "contributing", "copying", "copyright", "faq", "history", "install"}
     | {"licence", "license", "maintainers", "news", "notice", "readme", "thanks", "todo"}
+    | {"changelog.debian", "news.debian", "readme.debian"}
 )
-"""Names, without a suffix, of files that are plain text."""
+"""Names of files that are plain text."""
 
 
 def kind_of(path: Path) -> str:
     """The type of a file as a suffix that LOADERS has, of a compressed one that of what is in it; "" for one that
     cannot be read."""
     inner = _inner(path)
-    suffix = inner.suffix.lower() or (".txt" if inner.name.lower() in NAMES else "")
+    suffix = ".txt" if inner.name.lower() in NAMES else inner.suffix.lower()
     suffix = suffix[:2] if _SUBSECTION.fullmatch(suffix) else suffix
     return suffix if suffix in LOADERS else ""
 

@@ -7,7 +7,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, decode
 
 _SUFFIXES = """
     .py .pyi .js .mjs .cjs .jsx .ts .tsx .c .h .cc .cpp .cxx .hh .hpp .cs .java .kt .scala .go .rs .rb .php .pl .pm
-    .lua .r .swift .dart .ex .exs .hs .ml .jl .sh .bash .zsh .ps1 .sql .proto .toml .yaml .yml .ini .cfg
+    .lua .r .swift .dart .ex .exs .hs .ml .jl .sh .bash .zsh .ps1 .sql .proto .toml .yaml .yml .ini .cfg .conf
 """
 SOURCES = tuple(_SUFFIXES.split())
 """Suffixes of files that are read as source code."""
