@@ -153,12 +153,8 @@ def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
 def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
     """Of what a hand says only what has the options that the question names ("What is --fuzzy?"), or stands in their
     entry; all of it where nothing does."""
-    options = [re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])") for name in _OPTION.findall(question)]
-    having = [
-        window
-        for window in windows
-        if all(option.search("\n".join((window.text, *window.above))) for option in options)
-    ]
+    options = frozenset(_OPTION.findall(question))
+    having = [one for one in windows if options <= {*_OPTION.findall("\n".join((one.text, *one.above)))}]
     hands = {hand(window.passage) for window in having}
     return [one for one in windows if one in having or hands.isdisjoint(_by(one.passage))]
 
