@@ -65,8 +65,8 @@ HEAD = (
 NOTE = """
 n: questions with an answer + without. 95% intervals (Wilson; bootstrap over questions). Systems that pick show one
 unit: a sentence, of covid_qa a piece of six, of bioasq a snippet. The shipped reader was trained on questions about
-manuals, most of these among them, and on none of the other fields; what decides on other documents of the first three fields
-and of squad2. `published`: the weights before that training (commit a9c5e41)."""
+manuals, most of these among them, and on none of the other fields; what decides on other documents of the first three
+fields and of squad2. `published`: the weights before that training (commit a9c5e41)."""
 
 
 def highlighted(case: Case) -> Shown:
