@@ -24,9 +24,8 @@ def passages(document: Document) -> list[Offsets]:
     A passage is about TARGET and at most MOST characters long (provided no sentence is longer than MOST), begins
     and ends with a sentence or a heading, and does not end with a heading that belongs to the text after it. A list
     and code begin together with what they are read with, where that fits; an entry of a list that has text of its own,
-    as an option in a manual, begins as a heading does. A table of contents
-    or the like has passages of its own: search finds it, and it dilutes no other. Uses `document.sentences` and
-    `document.blocks`, else finds them.
+    as an option in a manual, begins as a heading does. A table of contents or the like has passages of its own: search
+    finds it, and it dilutes no other. Uses `document.sentences` and `document.blocks`, else finds them.
     """
     structure = document.blocks or blocks(document.text)
     sentences = document.sentences or units(document.text, structure)

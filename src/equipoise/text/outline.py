@@ -7,6 +7,7 @@ from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.visible import MAX_TITLE, title
 
 _LOOK = 2_000  # characters of a heading that are looked at
+_DEEP = 9  # blocks that lead to each other
 _RULES = frozenset("=-~*_^\"'#+`:.")
 _NAME = re.compile(r"(?:[-*+\u2022] |\d{1,3}[.)] )?(?=[^\n:]*[^\W\d_])([^\n]{1,80}?)(?=:[*_`]*\s)")
 """What an entry of a list is about: "--delete" of "- --delete: Removes files"."""
@@ -76,11 +77,10 @@ def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int
 def _entry(document: Document, row: int) -> int:
     """The row of the nearest item with a name whose text the block of `row` is, -1 for none."""
     at = document.blocks[row].intro if row >= 0 else -1
-    while 0 <= at < row:
-        block = document.blocks[at]
-        if block.kind is BlockKind.ITEM and _name(document, block):
+    for _ in range(_DEEP):
+        if at < 0 or (document.blocks[at].kind is BlockKind.ITEM and _name(document, document.blocks[at])):
             return at
-        row, at = at, block.intro
+        at = document.blocks[at].intro
     return -1
 
 
