@@ -16,8 +16,9 @@ from safetensors.torch import load_file
 from broken_off import broken_off
 from equipoise.core.errors import InputError
 from equipoise.models.crossencoder import READER
+from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.training.checkpoints import read_metrics
-from equipoise_lab.training.ranking import RankingPlan, _as_asked, distil, said
+from equipoise_lab.training.ranking import KEY, RankingPlan, _as_asked, distil, read_for
 from test_training_reader import cross_encoder, save
 
 LAYERS = 4
@@ -53,13 +54,17 @@ def scores(folder, pairs):
 def test_it_scores_as_the_reader_with_fewer_layers(plan, trained):
     losses = [row["loss"] for row in read_metrics(plan.out / "metrics.jsonl")]
     assert sum(losses[-5:]) < sum(losses[:5]) / 4
-    questions, texts, said = zip(*map(json.loads, (plan.out / "pairs.jsonl").open()), strict=True)
+    rows = map(json.loads, (plan.out / "pairs.jsonl").open())
+    pairs = [(row["question"], *pair) for row in rows for pair in row["said"]]
+    questions, texts, said = zip(*pairs, strict=True)
     ours = scores(trained, list(zip(questions, texts, strict=True)))
     assert torch.corrcoef(torch.stack([torch.tensor(said), ours]))[0, 1] > 0.9
 
 
-def test_it_learns_from_passages_as_they_are_ranked(plan):
-    told = list(said(plan.data[0], 4, 1, lambda done, total, what: None))
+def test_it_learns_from_passages_as_they_are_ranked(plan, tmp_path):
+    with Lines(tmp_path / "pairs.jsonl", KEY) as lines:
+        read_for(plan.data[0], 4, 1, lines, lambda done, total, what: None)
+        told = [(row["question"], *pair) for row in lines.rows() for pair in row["said"]]
     assert all(text.count(".") == 3 for _, text, _ in told)
     assert any(question.startswith("Who built the ") for question, *_ in told)
     assert all(score == READER.scores(question, [text])[0] for question, text, score in told)

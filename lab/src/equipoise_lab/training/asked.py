@@ -11,7 +11,7 @@ from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.text.tokens import words
 from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.training.loop import Report
-from equipoise_lab.training.ranking import found_for
+from equipoise_lab.training.ranking import KEY, found_for
 from equipoise_lab.training.reader import PASSAGES, QUESTIONS, is_held_out, rows
 
 READ, WINDOWS = 4, 8
@@ -20,7 +20,6 @@ SHARED = 0.6
 """Of the words of the shorter of two stretches, this share makes them one."""
 NEAR, SEED = 0.4, 61
 """Share of near misses among the questions that are asked first."""
-KEY = ("folder", "id")
 
 
 def ask(folder: Path, kept: Path, questions: int, report: Report) -> list[dict[str, Any]]:

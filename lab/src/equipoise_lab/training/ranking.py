@@ -6,7 +6,7 @@ used. It learns what it is to do: of the passages that lie beside a question's o
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
@@ -22,7 +22,7 @@ from equipoise.corpus.indexing import cut
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.models.crossencoder import READER
 from equipoise.rag.search import RERANKED
-from equipoise_lab.evaluation.results import write_atomically
+from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.loop import Precision, Report, chosen_precision
@@ -50,6 +50,7 @@ LEAST = 4
 POSSIBLE, MORE = -4.0, 3.0
 """Logit of the reader from which an error counts so much more: a text that could be quoted."""
 CONFIG, TOKENIZER, PAIRS = "config.json", "tokenizer.json", "pairs.jsonl"
+KEY = ("folder", "id")
 COPIED = (6, 8)
 """Layers that the trained ones begin as, where nothing else is said."""
 
@@ -93,28 +94,28 @@ def distil(plan: RankingPlan, report: Report = lambda done, total, what: None) -
 
 
 def _taught(plan: RankingPlan, report: Report) -> list[Taught]:
-    """What the reader says of every pair; a run that goes on has it in its folder."""
-    kept = plan.out / PAIRS
-    if not kept.exists():
-        made = [one for folder in plan.data for one in said(folder, plan.questions, plan.seed, report)]
-        write_atomically(kept, "".join(f"{json.dumps(one)}\n" for one in made).encode())
-    with kept.open(encoding="utf-8") as lines:
-        return [(question, text, score) for question, text, score in map(json.loads, lines)]
+    """What the reader says of every pair: written down question by question, so that a run that goes on has it."""
+    with Lines(plan.out / PAIRS, KEY) as lines:
+        for folder in plan.data:
+            read_for(folder, plan.questions, plan.seed, lines, report)
+        return [(row["question"], *pair) for row in lines.rows() for pair in row["said"]]
 
 
-def said(folder: Path, questions: int, seed: int, report: Report) -> Iterator[Taught]:
-    """What the reader says of the passages found for questions of a data set that training may see."""
+def read_for(folder: Path, questions: int, seed: int, lines: Lines, report: Report) -> None:
+    """Add to `lines` what the reader says of the passages found for questions of a data set that training may see."""
     draw = Random(seed)
     passages = {row["passage"]: row for row in rows(folder / PASSAGES)}
     asked = [row for row in rows(folder / QUESTIONS) if not is_held_out(row)]
     draw.shuffle(asked)
     for n, row in enumerate(asked[:questions]):
-        texts = [search_text(passage) for passage in found_for(row, passages, RERANKED)[:RERANKED]]
         text = passages[row["passage"]]["text"]
         question = _as_asked(row["question"], draw.choice(asked)["question"], text, draw)
-        scores = READER.scores(question, texts)
+        key = {"folder": folder.name, "id": row["id"]}
+        if lines.key_of(key) not in lines:
+            texts = [search_text(passage) for passage in found_for(row, passages, RERANKED)[:RERANKED]]
+            scores = READER.scores(question, texts).tolist()
+            lines.append({**key, "question": question, "said": list(zip(texts, scores, strict=True))})
         report(n + 1, min(questions, len(asked)), f"questions of {folder.name} that the reader has read for")
-        yield from zip([question] * len(texts), texts, scores.tolist(), strict=True)
 
 
 def _as_asked(question: str, before: str, text: str, draw: Random) -> str:
