@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-.venv/bin}
 export EQUIPOISE_STORE_PATH=.equipoise/demo.db EQUIPOISE_MODEL_LLM=${LLM:-none}
+rm -f "$EQUIPOISE_STORE_PATH"*  # one of an earlier version may have another format
 ask() {
   printf '\n\033[1m$ equipoise ask "%s"\033[0m\n' "$1"
   "$bin/equipoise" ask "$1"
