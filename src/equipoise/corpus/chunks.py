@@ -62,10 +62,12 @@ def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) 
 
 
 def _entries(structure: Sequence[Block]) -> frozenset[int]:
-    """Where the items begin that are long, or that other text than items belongs to."""
+    """Where the items begin that other text than items belongs to. Long ones alone do not count: what stands above one
+    may be its title, as in a Word file all of whose paragraphs are items."""
     leads = {block.intro for block in structure if block.kind is not BlockKind.ITEM}
-    items = ((n, block) for n, block in enumerate(structure) if block.kind is BlockKind.ITEM)
-    return frozenset(one.start for n, one in items if n in leads or one.end - one.start >= _LEAST)
+    return frozenset(
+        one.start for n, one in enumerate(structure) if n in leads and one.kind is BlockKind.ITEM
+    )
 
 
 def _groups(parts: Sequence[Part], entries: Set[int]) -> Iterator[list[Part]]:
