@@ -5,12 +5,12 @@
 Every question of the sets of benchmarks/field but those of the newest part (fetch them first; the others were reported
 on once, and are used up; `--only` leaves sets out, such as those in other languages), a follow-up with the question
 before it, each part of a question in two parts by itself, and a sample of those on the fitting documents of covid_qa
-and bioasq12b (`splits.py`; those of squad2 have trained what decides), goes through
-retrieval, reranking and reading as in the product. Rows are kept, so that interrupted runs resume; after a change of
-the text's structure or the reader use another --out. Then a logistic model over the features is fitted, with the least
-threshold that refuses REFUSED of the field questions without an answer, by probabilities out of fold. Figures are from
-folds that leave a whole set (or documents of the others) out, of the threshold too. Writes reader.json beside the
-highlighter and reader.md beside this file. About 12 minutes for 335 questions on a busy machine, without indexing:
+and bioasq12b (`splits.py`; those of squad2 have trained what decides), goes through retrieval, reranking and reading as
+in the product. Rows are kept, so that interrupted runs resume; after a change of the text's structure or the
+reader use another --out. Then a logistic model over the features is fitted, with the least threshold that refuses
+REFUSED of the field questions without an answer, by probabilities out of fold. Figures are from folds that leave
+a whole set (or documents of the others) out, of the threshold too. Writes reader.json beside the highlighter and
+reader.md beside this file. About 12 minutes for 335 questions on a busy machine, without indexing:
 `--indexes` takes the indexes of a run of benchmarks/field as they are.
 """
 

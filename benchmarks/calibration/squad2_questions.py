@@ -17,7 +17,7 @@ from equipoise_lab.training.reader import PASSAGES, QUESTIONS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reading"))
 
-from fields import FIT, overlapping, places
+from fields import of_squad2, overlapping, places
 
 BESIDE = 4
 """Paragraphs of an article before and after one, that may be found with it."""
@@ -27,16 +27,10 @@ Row = dict[str, Any]
 def main() -> None:
     """Write both files."""
     arguments = scripts.parser(__file__, __doc__, "squad2-questions").parse_args()
-    folder = arguments.data / "squad2"
-    articles = {
-        row["doc_id"]: row for row in scripts.read(folder / "documents.jsonl") if row["doc_id"] in FIT
-    }
-    asked = [row for row in scripts.read(folder / "questions.jsonl") if row["doc_id"] in FIT]
+    articles, asked = of_squad2(arguments.data, fitting=True)
+    used = [article for name, article in articles.items() if name in {row["doc_id"] for row in asked}]
     arguments.out.mkdir(parents=True, exist_ok=True)
-    _write(
-        arguments.out / PASSAGES,
-        (_passage(article, n) for article in articles.values() for n in _each(article)),
-    )
+    _write(arguments.out / PASSAGES, (_passage(article, n) for article in used for n in _each(article)))
     _write(arguments.out / QUESTIONS, (_question(row, articles[row["doc_id"]]) for row in asked))
 
 

@@ -126,12 +126,17 @@ def some(cases: Callable[[Path], Iterator[Case]], most: int = 150) -> Callable[[
     return read
 
 
+def of_squad2(data: Path, *, fitting: bool = False) -> tuple[dict[str, Row], list[Row]]:
+    """The articles by their ids, and the questions about those that something was trained on, or about the others."""
+    articles = {one["doc_id"]: one for one in scripts.read(data / "squad2/documents.jsonl")}
+    asked = scripts.read(data / "squad2/questions.jsonl")
+    return articles, [row for row in asked if (row["doc_id"] in FIT) is fitting]
+
+
 def squad2(data: Path, most: int = 100) -> Iterator[Case]:
-    """A paragraph and a question that it answers, or a look-alike that it does not, of articles that nothing was
-    trained on."""
+    """A paragraph and a question that it answers, or a look-alike that it does not."""
     draw = Random(11)
-    documents = {one["doc_id"]: one for one in scripts.read(data / "squad2/documents.jsonl")}
-    asked = [row for row in scripts.read(data / "squad2/questions.jsonl") if row["doc_id"] not in FIT]
+    documents, asked = of_squad2(data)
     parts = ([row for row in asked if row["answerable"] is answered] for answered in (True, False))
     for row in [row for part in parts for row in draw.sample(part, most)]:
         text = documents[row["doc_id"]]["paragraphs"][row["paragraph"]]

@@ -45,10 +45,9 @@ def clapnq(data: Path) -> list[Asked]:
 
 def squad2(data: Path) -> list[Asked]:
     """Questions over paragraphs of an encyclopaedia, half of them look-alikes that it does not answer."""
-    documents = {one["doc_id"]: one for one in scripts.read(data / "squad2" / "documents.jsonl")}
+    documents, rows = fields.of_squad2(data)
     asked = []
-    rows = scripts.read(data / "squad2" / "questions.jsonl")
-    for row in (row for row in rows if row["doc_id"] not in fields.FIT):
+    for row in rows:
         document = documents[row["doc_id"]]
         gold = (
             [[(x["start"], x["start"] + len(x["text"]))] for x in row["answers"]] if row["answerable"] else []

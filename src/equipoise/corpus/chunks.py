@@ -82,8 +82,7 @@ def _groups(parts: Sequence[Part], entries: Set[int]) -> Iterator[list[Part]]:
             group = []
             continue
         for part in some:
-            goes_on = _goes_on(group[-1][0], part[0], entries) if group else False
-            if group and not (goes_on or _has_just_begun(group, part[0])):
+            if group and not (_goes_on(group[-1][0], part[0], entries) or _has_just_begun(group, part[0])):
                 yield group
                 group = []
             group.append(part)

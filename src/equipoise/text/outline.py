@@ -1,7 +1,7 @@
 """Under which headings, and in which entry of a list, a place of a document stands."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.visible import MAX_TITLE, title
@@ -33,22 +33,27 @@ def headings_at(document: Document, offset: int) -> tuple[str, ...]:
 
     At most MAX_TITLE characters together: those nearest to the place.
     """
-    row = document.block_row(offset)
-    at = row if row >= 0 and document.blocks[row].kind is BlockKind.HEADING else _under(document, row)
+    path: list[str] = []
+    left = MAX_TITLE
+    for line in _above(document, document.block_row(offset)):
+        if left <= 1:
+            break
+        path.append(title(line, left))
+        left -= len(path[-1])
+    return tuple(line for line in reversed(path) if line)
+
+
+def _above(document: Document, row: int) -> Iterator[str]:
+    """The name of the entry whose text a block is, and its headings, nearest first."""
     entry = _entry(document, row)
-    lines = [_name(document, document.blocks[entry])] if entry >= 0 else []
+    if entry >= 0:
+        yield _name(document, document.blocks[entry])
+    at = row if row >= 0 and document.blocks[row].kind is BlockKind.HEADING else _under(document, row)
     while at >= 0:
         block = document.blocks[at]
         if (line := _words_of(document, block)) != document.title:
-            lines.append(line)
+            yield line
         at = block.under
-    path: list[str] = []
-    left = MAX_TITLE
-    for line in lines:
-        if left > 1:
-            path.append(title(line, left))
-            left -= len(path[-1])
-    return tuple(line for line in reversed(path) if line)
 
 
 def paragraph_at(document: Document, offset: int) -> int | None:

@@ -154,6 +154,8 @@ def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
     """Of what a hand says only what has the options that the question names ("What is --fuzzy?"), or stands in their
     entry; all of it where nothing does."""
     options = frozenset(_OPTION.findall(question))
+    if not options:
+        return [*windows]
     having = [one for one in windows if options <= {*_OPTION.findall("\n".join((one.text, *one.above)))}]
     hands = {hand(window.passage) for window in having}
     return [one for one in windows if one in having or hands.isdisjoint(_by(one.passage))]
