@@ -87,6 +87,7 @@ def test_names_that_would_make_a_table_much_longer_are_said_once():
         "<aside><p>How it was in 1950</aside>",
         "<footer>© 2024 Harbour Ltd.</footer>",
         "<p><a href=a>One</a> | <a href=b>Two</a></p>",
+        "<p>Next: <a href=a>Two</a>, Previous: <a href=b>None</a>, Up: <a href=c>All</a> [<a href=d>Contents</a>]</p>",
         "<p><a href=a><b>Download</b></a></p>",
         "<a href=a><div>Download</div></a>",
         "<ul><li>1. <a href=a>Start</a></ul>",

@@ -155,6 +155,7 @@ class TestSentenceHighlighter:
             ("Twelve piers", False),
             ('He said "no."', False),
             ("Notes:", False),
+            ("-C: only what is cleared", False),  # a name, and what is said of it
         ],
     )
     def test_is_fragment(self, text, fragment):

@@ -29,8 +29,10 @@ _DOING = re.compile(
 
 
 def is_fragment(text: str) -> bool:
-    """Whether a sentence is a heading or the like: short, no end mark, no number. It answers nothing by itself."""
-    return len(text.split()) < FEW_WORDS and not ENDED.search(text) and not AMOUNT.search(text)
+    """Whether a sentence is a heading or the like: short, no end mark, no number, no name with what is said of it
+    ("-C: cleared ones only"). It answers nothing by itself."""
+    short = len(text.split()) < FEW_WORDS and ": " not in text
+    return short and not ENDED.search(text) and not AMOUNT.search(text)
 
 
 def is_label(text: str) -> bool:

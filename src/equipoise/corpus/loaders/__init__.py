@@ -35,7 +35,7 @@ __all__ = [
     "whole_texts",
 ]
 
-VERSION = 10
+VERSION = 11
 """Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]

@@ -34,6 +34,8 @@ _RAISED = {"sub": "sub", "sup": "super"}
 _ALT_WORDS = 3  # of a picture's text that says more than what it is called
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _LETTER = re.compile(r"[^\W\d_]")
+_WAYS = re.compile(r"\b(?:next|prev(?:ious)?|up|top|home|contents|index)\b", re.IGNORECASE)
+"""What stands beside links to neighbouring pages."""
 _DIGIT = re.compile(r"\d")
 _BACK = " \u21a9\ufe0e\u2191^"  # how a note leads back
 _BREAK = "\0"  # stands for <br>; no page can hold it
@@ -303,8 +305,8 @@ class Page:
         self._table = None
 
     def _is_linked(self) -> bool:
-        """True where every letter read since the last border is a link's."""
-        return self._links > 0 and not any(_LETTER.search(text) for text in self._outside)
+        """True where every word read since the last border is a link's, or tells the way of one."""
+        return self._links > 0 and not any(_LETTER.search(_WAYS.sub("", text)) for text in self._outside)
 
     def _reset(self) -> None:
         self._running, self._outside, self._links, self._raised = [], [], 0, (0, 0)
