@@ -56,6 +56,43 @@ class TestManualPages:
         page = ".Dt A 8\n.Sh A\n.Bl -tag\n.It Fl D Xo\n.Ar host\nForward\nit.\n.El\n"
         assert [text for *_, text in outline("a.8", page)][2:] == ["-D: host Forward it."]  # never ended
 
+    def test_items_without_a_term_and_arguments_without_a_name(self):
+        page = ".Dt A 8\n.Sh A\n.Nm a\n.Ar\n.Bl -bullet\n.It\nRed.\n.It\nBlue.\n.El\n"
+        assert [text for *_, text in outline("a.8", page)][2:] == ["a file ...", "• Red.", "• Blue."]
+
+    def test_options_as_docbook_and_asciidoctor_indent_them(self):
+        page = ".TH A 1\n.SH OPTIONS\n.sp\nThese are known:\n.PP\n\\fB\\-a\\fR, \\fB\\-\\-all\\fR\n.RS 4\n"
+        page += "Send all\nships\n.sp\nIt\\*(Aqs slow.\n.PP\nSpare \\(at sea.\n.RE\n.sp\n\\-q\n.RS 4\nQuiet.\n.RE\n.sp\nMore:\n.RS 4\n"
+        page += (
+            ".ie n \\{\\\n\\h'-04' 1.\\h'+01'\\c\n.\\}\n.el \\{\\\n.sp -1\n.IP \"  1.\" 4.2\n.\\}\nby sea\n"
+        )
+        page += ".RE\n.sp\nEnd.\n"
+        assert outline("a.1", page)[2:] == [
+            ("paragraph", 0, "", "These are known:"),
+            ("item", 1, "These are known:", "-a, --all: Send all ships"),
+            ("paragraph", 0, "-a, --all: Send all ships", "It's slow."),
+            ("paragraph", 0, "-a, --all: Send all ships", "Spare @ sea."),
+            ("item", 1, "These are known:", "-q: Quiet."),
+            ("paragraph", 0, "", "More:"),
+            ("item", 2, "More:", "1. by sea"),
+            ("paragraph", 0, "", "End."),
+        ]
+
+    def test_terms_and_code_as_pod2man_writes_them(self):
+        page = '.TH A 1\n.SH A\n.ie n .IP """tide"" (\\fB\\s-1LOW\\s0\\fR)" 4\n.el .IP "``tide\'\' (LOW)" 4\n'
+        page += ".IX Item tide\nWait.\n.Sp\nThen go:\n.Vb 1\n\\&    a  b\n.Ve\n"
+        assert [text for *_, text in outline("a.1ssl", page)][2:] == [
+            "tide (LOW): Wait.",
+            "Then go:",
+            "    a  b",
+        ]
+
+    def test_addresses_of_links(self):
+        page = ".TH A 1\n.SH A\nSee\n.UR https://a.example\nthe harbour\n.UE .\nAsk\n"
+        page += '.MTO "ann\\(atb.example" "Ann" ","\nor\n.URL "https://b.example" "" ""\n'
+        said = "See the harbour <https://a.example>. Ask Ann <ann@b.example>, or <https://b.example>"
+        assert [text for *_, text in outline("a.1", page)][2:] == [said]
+
     def test_terms_as_help2man_hung_them(self):
         page = ".SH A\n.HP\n\\fB\\-i[SUFFIX]\\fR\n.IP\nedit files in place\n.HP\nno term\n.PP\nmore\n"
         assert [text for *_, text in outline("a.1", page)] == [

@@ -4,35 +4,46 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+from unicodedata import normalize
 
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.plain import load_text
+from equipoise.text.labels import ENDED
 
 _IS_PAGE = re.compile(r"^[.'](?:TH|Dt|SH|Sh|so)\b", re.MULTILINE)
 _ESCAPE = re.compile(
-    r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|\*(?:\(..|\[[^]\\]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
+    r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|(?P<string>\*(?:\(..|\[[^]\\]*+\]|.))|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
     r"|[hvw]'[^']*+'|(?P<other>.)|\Z)"
 )
 _SIGNS = {
     "bu": "•", "em": "—", "en": "–", "hy": "-", "mi": "-", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'",
     "dq": '"', "co": "©", "rg": "®", "tm": "™", "de": "°", "mu": "×", "<=": "≤", ">=": "≥", "ha": "^", "ti": "~",
-    "rs": "\\", "->": "→", "bv": "|", "pl": "+",
+    "rs": "\\", "->": "→", "<-": "←", "bv": "|", "br": "|", "or": "|", "pl": "+", "+-": "±", "!=": "≠", "mc": "µ",
+    "ul": "_", "fi": "fi", "fl": "fl", "ff": "ff",
+    "ga": "`", "at": "@", "sh": "#", "Do": "$", "sl": "/", "la": "<", "ra": ">", "Fo": "«", "Fc": "»", "ss": "ß",
 }  # fmt: skip
+_ACCENTS = {":": "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", ",": "\u0327", "~": "\u0303"}
 _OTHERS = {
     "e": "\\", "-": "-", "~": " ", " ": " ", "0": " ", "t": "\t", "'": "´", "`": "`", ".": ".", "\\": "\\",
 }  # fmt: skip
+_STRINGS = {"Aq": "'", 'L"': '"', 'R"': '"', "lq": "“", "rq": "”", "--": "-", "R": "®", "Tm": "™"}
+_TERMINAL = re.compile(r"^\.(?:if|ie) n (?=\.)", re.MULTILINE)
+"""What a terminal is shown, as pod2man writes terms."""
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
 _PLAIN = frozenset({"B", "I", "SM", "R"})
 _TAB = re.compile(r"tab ?\((.)\)")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
-_BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "RS", "RE", "El"})
-_CODE = {"nf": True, "EX": True, "Bd": True, "fi": False, "EE": False, "Ed": False}
+_BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "Sp", "El"})
+_INDENTS = {"RS": True, "INDENT": True, "RE": False, "UNINDENT": False}
+_CODE = {"nf": True, "EX": True, "Bd": True, "Vb": True, "fi": False, "EE": False, "Ed": False, "Ve": False}
 _NO_TEXT = frozenset({"Bl", "Bk", "Ek", "Dd", "Os", "Sm"})
 _CALLED = re.compile(r"[A-Z][a-z]")
 _MARKS = ("•", "-", "*", "o", "·")
+_NUMERAL = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]")
+_TERM = 12  # words of a line that what is indented below it explains
 
 
 def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -44,7 +55,7 @@ def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
     if not _IS_PAGE.search(text):
         return load_text(path, data)
     page = _Page(Outline())
-    for line in text.replace("\\\n", "").split("\n"):
+    for line in _TERMINAL.sub("", text.replace("\\\n", "")).split("\n"):
         page.take(line)
     page.flush()
     return [page.outline.loaded(page.title or path.name)]
@@ -65,9 +76,11 @@ class _Page:
     _extended: bool = False  # a term goes on over several lines
     _in_item: bool = False
     _in_code: bool = False
-    _depth: int = 0
+    _within: list[tuple[bool, bool]] = field(default_factory=list)
+    """Of each indented stretch whether it stood in an item, and whether it says what the line above it means."""
     _table: list[str] | None = None  # the lines of a table (tbl(1))
     _skips: str = ""  # what ends a definition that is passed over
+    _link: str = ""  # the address that running text leads to
 
     def take(self, line: str) -> None:
         if self._table is not None:
@@ -104,7 +117,7 @@ class _Page:
             self.outline.add(BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])))
         elif name in _HEADINGS:
             self.flush()
-            self._depth, self._in_item = 0, False
+            self._within, self._in_item = [], False
             self.outline.add(BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name])
         elif name == "TS":
             self.flush()
@@ -113,18 +126,20 @@ class _Page:
             if self._running or not (name == "TQ" or self._close):
                 self.flush()
             self._wants_term = self._in_item = True
-        elif name in {"IP", "It"}:
-            self._begin(name, words)
+        elif name in {"IP", "It", "bP"}:
+            self._begin(name, [_MARKS[0]] if name == "bP" else words)
         elif name == "PD":
             self._close = words[:1] == ["0"]
         elif name == "Xc" and self._extended:
             self._terms = [" ".join([*self._terms, *self._running])]
             self._running, self._extended = [], False
+        elif name in _INDENTS:
+            self._indent(deeper=_INDENTS[name])
         elif name in _BEGINS:
             self.flush()
             self._hanging = name == "HP"
-            self._in_item = self._in_item and name not in {"PP", "P", "LP", "El", "HP"}
-            self._depth = max(self._depth + {"RS": 1, "RE": -1}.get(name, 0), 0)
+            explains = bool(self._within) and self._within[-1][1]
+            self._in_item = explains or (self._in_item and name not in {"PP", "P", "LP", "El", "HP"})
         else:
             self._inline(name, words)
 
@@ -136,10 +151,28 @@ class _Page:
         self._running = [] if hanging else self._running
         self.flush()
         self._extended = words[-1:] == ["Xo"]
-        if own := _called(words) if name == "It" else _plain(words[0]) if words else said * hanging:
+        if name == "It":
+            kept.append(_called(words) if words else _MARKS[0])
+        elif own := _plain(words[0]).strip() if words else said * hanging:
             kept.append(own)
         self._terms = kept
         self._in_item = bool(self._terms) or self._in_item
+
+    def _indent(self, *, deeper: bool) -> None:
+        """What is indented goes on until its end; below a few words that end nowhere it says what they mean, as DocBook
+        and Asciidoctor write options."""
+        term = one_line(" ".join(self._running))
+        explains = deeper and not (self._in_code or self._terms or self._wants_term)
+        explains = explains and 0 < len(term.split()) <= _TERM and not ENDED.search(term)
+        if explains:
+            self._running = []
+        self.flush()
+        if not deeper:
+            self._in_item, _ = self._within.pop() if self._within else (False, False)
+            return
+        self._within.append((self._in_item, explains))
+        self._in_item = self._in_item or explains
+        self._terms = [term] if explains else []
 
     def _take_table(self, line: str) -> None:
         """A line of a table, whose format ends with a full stop; text between T{ and T} is one cell."""
@@ -163,15 +196,26 @@ class _Page:
     def _inline(self, name: str, words: list[str]) -> None:
         if name in _JOINED:
             self._text(_plain("".join(words)))
-        elif name in _PLAIN:
+        elif name in _PLAIN or name == "SY":
             self._text(_plain(" ".join(words)))
+        elif name == "OP":
+            self._text(f"[{_plain(' '.join(words))}]")
         elif name == "Nd":
             self._text(f"- {_plain(' '.join(words))}")
+        elif name in {"UR", "MT"}:
+            self._link = _plain(words[0]) if words else ""
+        elif name in {"URL", "MTO"} and words:  # as Asciidoctor defines them
+            address, said, after, *_ = [*map(_plain, words), "", ""]
+            self._text(f"{said} <{address}>{after}".strip())
+        elif name in {"UE", "ME"}:
+            self._text(f"<{self._link}>{_plain(''.join(words))}" if self._link else "")
+            self._link = ""
         elif name == "br" and self._running:
             self._running.append("\n")
         elif _CALLED.fullmatch(name) and name not in _NO_TEXT:
             self._name = words[0] if name == "Nm" and words and not self._name else self._name
-            self._text(_called([name, *(words or ([self._name] if name == "Nm" else []))]))
+            alone = {"Nm": [self._name], "Ar": ["file", "..."]}  # what some mean without words
+            self._text(_called([name, *(words or alone.get(name, []))]))
 
     def flush(self) -> None:
         """End the running block."""
@@ -183,9 +227,10 @@ class _Page:
                 self.outline.code(line)
             return
         text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()
-        between = " " if term in _MARKS else ": " if term and text else ""
+        between = " " if term in _MARKS or _NUMERAL.fullmatch(term) else ": " if term and text else ""
         kind = BlockKind.ITEM if term or self._in_item else BlockKind.PARAGRAPH
-        self.outline.put(kind, f"{term}{between}{text}", self._depth + 1, more=not term)
+        depth = sum(not explains for _, explains in self._within)
+        self.outline.put(kind, f"{term}{between}{text}", depth + 1, more=not term)
 
 
 def _words(rest: str) -> list[str]:
@@ -219,7 +264,11 @@ def _plain(text: str) -> str:
     """Text without changes of font, signs as they look."""
 
     def shown(match: re.Match[str]) -> str:
+        if match["string"]:
+            return _STRINGS.get(match["string"][1:].strip("([]"), "")
         sign = (match["sign"] or "")[1:] or match["name"] or ""
+        if len(sign) == 2 and sign[0] in _ACCENTS and sign[1].isalpha():
+            return normalize("NFC", sign[1] + _ACCENTS[sign[0]])
         return _SIGNS.get(sign, "") if sign else _OTHERS.get(match["other"] or "", "")
 
     return _ESCAPE.sub(shown, text.partition('\\"')[0])
