@@ -62,7 +62,8 @@ class TestManualPages:
 
     def test_options_as_docbook_and_asciidoctor_indent_them(self):
         page = ".TH A 1\n.SH OPTIONS\n.sp\nThese are known:\n.PP\n\\fB\\-a\\fR, \\fB\\-\\-all\\fR\n.RS 4\n"
-        page += "Send all\nships\n.sp\nIt\\*(Aqs slow.\n.PP\nSpare \\(at sea.\n.RE\n.sp\n\\-q\n.RS 4\nQuiet.\n.RE\n.sp\nMore:\n.RS 4\n"
+        page += "Send all\nships\n.sp\nIt\\*(Aqs slow.\n.PP\nSpare \\(at sea.\n.RE\n"
+        page += ".sp\n\\-q\n.RS 4\nQuiet.\n.RE\n.sp\nMore:\n.RS 4\n"
         page += (
             ".ie n \\{\\\n\\h'-04' 1.\\h'+01'\\c\n.\\}\n.el \\{\\\n.sp -1\n.IP \"  1.\" 4.2\n.\\}\nby sea\n"
         )
