@@ -88,6 +88,13 @@ class TestManualPages:
             "    a  b",
         ]
 
+    def test_strings_that_a_page_defines(self):
+        page = '.ie n \\{\\\n.    ds MP "low water\n.\\}\n.el .ds MP high water\n.TH A 1\n.SH A\nWait for \\*(MP or\n'
+        page += "\\*(Aqtide\\*(Aq of \\*[MP]\\*(zz.\n"
+        assert [text for *_, text in outline("a.1", page)][2:] == [
+            "Wait for low water or 'tide' of low water."
+        ]
+
     def test_addresses_of_links(self):
         page = ".TH A 1\n.SH A\nSee\n.UR https://a.example\nthe harbour\n.UE .\nAsk\n"
         page += '.MTO "ann\\(atb.example" "Ann" ","\nor\n.URL "https://b.example" "" ""\n'

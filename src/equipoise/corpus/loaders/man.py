@@ -15,7 +15,7 @@ from equipoise.text.labels import ENDED
 
 _IS_PAGE = re.compile(r"^[.'](?:TH|Dt|SH|Sh|so)\b", re.MULTILINE)
 _ESCAPE = re.compile(
-    r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|(?P<string>\*(?:\(..|\[[^]\\]*+\]|.))|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
+    r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|\*(?:\(..|\[[^]\\]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
     r"|[hvw]'[^']*+'|(?P<other>.)|\Z)"
 )
 _SIGNS = {
@@ -29,7 +29,10 @@ _ACCENTS = {":": "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", ",": "\u
 _OTHERS = {
     "e": "\\", "-": "-", "~": " ", " ": " ", "0": " ", "t": "\t", "'": "´", "`": "`", ".": ".", "\\": "\\",
 }  # fmt: skip
-_STRINGS = {"Aq": "'", 'L"': '"', 'R"': '"', "lq": "“", "rq": "”", "--": "-", "R": "®", "Tm": "™"}
+_STRINGS = {"Aq": "'", "lq": "“", "rq": "”", "--": "-", "R": "®", "Tm": "™"}
+_DEFINED = re.compile(r"^\.[ \t]*+ds[ \t]++(\S++)[ \t]++\"?(.{0,80}+)$", re.MULTILINE)
+_STRING = re.compile(r"\\\*(?:\((..)|\[([^]\\\n]*+)\]|(.))")
+"""Where a string that the page defines is meant; longer ones are left out, since a page may use it often."""
 _TERMINAL = re.compile(r"^\.(?:if|ie) n (?=\.)", re.MULTILINE)
 """What a terminal is shown, as pod2man writes terms."""
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
@@ -55,7 +58,7 @@ def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
     if not _IS_PAGE.search(text):
         return load_text(path, data)
     page = _Page(Outline())
-    for line in _TERMINAL.sub("", text.replace("\\\n", "")).split("\n"):
+    for line in _TERMINAL.sub("", _with_strings(text)).split("\n"):
         page.take(line)
     page.flush()
     return [page.outline.loaded(page.title or path.name)]
@@ -233,6 +236,14 @@ class _Page:
         self.outline.put(kind, f"{term}{between}{text}", depth + 1, more=not term)
 
 
+def _with_strings(text: str) -> str:
+    """The page with the strings that it defines, which begin no macro; of two definitions the first is for
+    terminals."""
+    strings = dict(reversed(_DEFINED.findall(text))) | _STRINGS
+    joined = text.replace("\\\n", "")
+    return _STRING.sub(lambda said: "\\&" + strings.get(said[1] or said[2] or said[3], ""), joined)
+
+
 def _words(rest: str) -> list[str]:
     """The arguments of a macro; one between quotes holds spaces."""
     try:
@@ -264,8 +275,6 @@ def _plain(text: str) -> str:
     """Text without changes of font, signs as they look."""
 
     def shown(match: re.Match[str]) -> str:
-        if match["string"]:
-            return _STRINGS.get(match["string"][1:].strip("([]"), "")
         sign = (match["sign"] or "")[1:] or match["name"] or ""
         if len(sign) == 2 and sign[0] in _ACCENTS and sign[1].isalpha():
             return normalize("NFC", sign[1] + _ACCENTS[sign[0]])

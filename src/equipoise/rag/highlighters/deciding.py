@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Query
 from equipoise.rag.highlighters.naming import hand
-from equipoise.rag.highlighters.reading import Window
+from equipoise.rag.highlighters.reading import Window, below_heading
 from equipoise.rag.search import reader_of
 
 BEST, LONGEST = 3, 600
@@ -20,10 +20,14 @@ def decided(query: Query, windows: Sequence[Window], decision: Reranker) -> floa
 
 
 def told(windows: Sequence[Window]) -> str:
-    """The best windows, each below its title and headings, which are said once for neighbours."""
+    """The best windows that say different things, each below its title and headings, which are said once for
+    neighbours."""
     lines: list[str] = []
     before = ""
-    for window in windows[:BEST]:
+    different: dict[str, Window] = {}
+    for window in windows:
+        different.setdefault(below_heading(window), window)
+    for window in list(different.values())[:BEST]:
         above = " > ".join(dict.fromkeys(window.passage.path_at(window.start)))
         lines += [above] if above not in ("", before) else []
         lines.append(window.text[:LONGEST])
