@@ -108,9 +108,9 @@ class TestManualPages:
         ]  # fmt: skip
 
     def test_a_table(self):
-        page = ".SH A\n.TS\ntab(@);\nl l.\nT{\nName\nT}@Role\n_\nAnn@captain\nBo@T{\nthe\ncook\nT}\n.TE\n"
+        page = ".SH A\n.TS\ntab(@);\nl l.\nT{\nName\nT}@Role\n_\n\\&.C@captain\nBo@T{\nthe\ncook\nT}\n.TE\n"
         assert [text for *_, text in outline("a.1", page)] == [
-            "A", "Name | Role", "Name: Ann; Role: captain", "Name: Bo; Role: the cook"
+            "A", "Name | Role", "Name: .C; Role: captain", "Name: Bo; Role: the cook"
         ]  # fmt: skip
 
     def test_compressed_ones_and_other_files_with_a_number(self):

@@ -189,10 +189,11 @@ class _Page:
         text = begun + "".join(
             one_line(cell) + rest for cell, _, rest in (each.partition("T}") for each in cells)
         )
-        rows = [[Cell(one_line(_plain(cell))) for cell in each.split(mark)] for each in text.split("\n")]
+        said = [each.split(mark) for each in text.split("\n") if not each.startswith(".")]
+        rows = [[Cell(one_line(_plain(cell))) for cell in each] for each in said]
         rules = [at for at, each in enumerate(rows) if len(each) == 1 and not each[0].text.strip("_=")]
         self.outline.table(
-            [each for at, each in enumerate(rows) if at not in rules and not each[0].text.startswith(".")],
+            [each for at, each in enumerate(rows) if at not in rules],
             header=next((at for at in rules if at), 0), intro=self.outline.announcement(),
         )  # fmt: skip
 
