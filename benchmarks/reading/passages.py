@@ -158,7 +158,7 @@ def _found(one: Row, known: dict[str, list[tuple[str, int]]]) -> tuple[str, list
 
 def _row(name: str, passage: Passage) -> Row:
     units = [
-        [one.start, one.end, passage.heading_at(one.start), int(is_fragment(one.text))]
+        [one.start, one.end, passage.path_at(one.start)[-1], int(is_fragment(one.text))]
         for one in sentences_of([passage])
     ]
     return {

@@ -12,7 +12,17 @@ from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.evidence import FEATURES, Calibration, features, missing, terms_missing
 from equipoise.rag.highlighters.reader import ReaderHighlighter
-from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, cells, distinct, read, windows_of
+from equipoise.rag.highlighters.reading import (
+    COST,
+    SEEDS,
+    WIDEST,
+    Window,
+    below_heading,
+    cells,
+    distinct,
+    read,
+    windows_of,
+)
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import RERANKED, Search, reader_of, reranked
 from equipoise.text.blocks import blocks
@@ -177,6 +187,15 @@ def test_a_sentence_is_read_below_the_heading_it_stands_under():
     assert read_as["It may be any colour with a name."] == "gate_colour"
 
 
+def test_below_a_heading_that_all_pages_have_the_title_is_read_too():
+    text = "The pilot is told."
+    passage = Passage(1, "d", 0, len(text), text, title="ferry(1)", headings=("OPTIONS",))
+    window = Window(passage, 0, len(text), 0, 1)
+    assert below_heading(window) == "ferry(1) > OPTIONS\nThe pilot is told."
+    other = replace(window, passage=replace(passage, headings=("OPTIONS", "Of the pilot")))
+    assert below_heading(other) == "Of the pilot\nThe pilot is told."
+
+
 def test_no_window_goes_on_below_the_next_heading():
     wider = [
         w for w in windows_of("Which default?", {settings_passage(): 0.0}, Kept()) if w.last - w.first > 1
@@ -187,7 +206,7 @@ def test_no_window_goes_on_below_the_next_heading():
 
 def test_a_place_above_all_headings_stands_under_the_title():
     passage = Passage(0, "d", 0, 30, "a" * 30, "Gates", sections=((10, ("Width",)),))
-    assert [passage.heading_at(offset) for offset in (0, 9, 10, 29)] == ["Gates", "Gates", "Width", "Width"]
+    assert [passage.path_at(offset)[-1] for offset in (0, 9, 10, 29)] == ["Gates", "Gates", "Width", "Width"]
 
 
 def test_of_overlapping_windows_the_better_one_stays():

@@ -79,10 +79,6 @@ class Passage:
         inner = [path for start, path in self.sections if start <= offset]
         return (self.title, *(inner[-1] if inner else self.headings))
 
-    def heading_at(self, offset: int) -> str:
-        """The nearest heading that text[offset] stands under, else the document's title."""
-        return self.path_at(offset)[-1]
-
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:

@@ -29,6 +29,22 @@ WIDEST = 2
 """Sentences of a window."""
 WIDE = 3
 """Columns beside the first from which on a table row is also read cell by cell."""
+USUAL = frozenset(
+    """
+    arguments author bugs commands configuration defaults description details environment errors examples example
+    faq files general help introduction limitations name notes operands options overview parameters remarks reporting
+    restrictions return see settings standards summary synopsis syntax usage values variables warnings
+    """.split()  # noqa: SIM905
+) | {
+    "exit status",
+    "return value",
+    "return values",
+    "see also",
+    "reporting bugs",
+    "exit codes",
+    "return codes",
+}
+"""Headings that say nothing about what a page is about."""
 COST = 0.2
 """What a further sentence must add to the score: the shorter quote is the better one, all else equal."""
 
@@ -226,8 +242,12 @@ def below(heading: str, text: str) -> str:
 
 
 def below_heading(window: Window) -> str:
-    """The window's text below its nearest heading, else the document's title."""
-    return below(window.passage.heading_at(window.start), window.text)
+    """The window's text below its nearest heading, else the document's title; below both where the heading is one that
+    all pages have."""
+    title, *headings = window.passage.path_at(window.start)
+    nearest = headings[-1] if headings else title
+    usual = nearest.casefold() in USUAL and title
+    return below(f"{title} > {nearest}" if usual and headings else nearest, window.text)
 
 
 def _scored(question: str, windows: Sequence[Window], reader: Reranker) -> list[Window]:
