@@ -68,7 +68,7 @@ class DecisionPlan:
     base: Path
     out: Path
     questions: int = 4000
-    leaflets: int = 1800
+    leaflets: int = 1200
     layers: int = 6
     epochs: int = 2
     batch: int = 16

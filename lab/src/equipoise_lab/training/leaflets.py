@@ -4,23 +4,16 @@ Questions that people wrote about documents rarely ask for a cell, or whether 37
 """
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 ROWS, LINES = 5, 4
 """Rows of a table, lines of rules, that a text has."""
-LONG = 0.25
-"""Share of tables with a row for each cell, below names of columns as in HEADERS."""
-HEADERS = (("Feature", "Limit"), ("Item", "Value"), ("Property", "Entry"), ("What", "How much"))
 FURTHER = 0.4
 """A number that is asked for lies at most this share away from the rule's."""
 PLACES = ("Elmsworth", "Tarn", "Oberwald", "Port Adair", "Mirefield", "Santa Ola", "Brantholm", "Ludd Cross")
-
-
-Column: TypeAlias = dict[str, Any]
-"""Of `leaflets.toml`: its label, its values, and how people ask for them."""
 
 
 def questions(count: int, draw: Random) -> Iterator[dict[str, Any]]:
@@ -36,34 +29,15 @@ def _table(kind: dict[str, Any], draw: Random) -> Iterator[dict[str, Any]]:
     title = draw.choice(kind["titles"]).format(place=draw.choice(PLACES))
     *names, other = draw.sample(kind["names"], min(ROWS, len(kind["names"]) - 1) + 1)
     *columns, absent = draw.sample(kind["columns"], draw.randint(2, len(kind["columns"]) - 1) + 1)
-    at, wanted = draw.randrange(len(names)), draw.choice(columns)
-    rows, gold = (_long if draw.random() < LONG else _wide)(kind["key"], names, columns, (at, wanted), draw)
-    asked = draw.choice(wanted["ask"]).format(name=names[at])
-    yield _row(title, asked, rows, gold, draw)
-    name, column = draw.choice(((other, wanted), (names[at], absent)))
-    yield _row(title, draw.choice(column["ask"]).format(name=name), rows, None, draw)
-
-
-def _wide(
-    key: str, names: Sequence[str], columns: Sequence[Column], wanted: tuple[int, Column], draw: Random
-) -> tuple[list[str], str]:
-    """A row for each name, and the one with the cell that is wanted."""
     rows = [
-        "; ".join([f"{key}: {name}", *(f"{c['label']}: {_value(c, draw)}" for c in columns)])
+        "; ".join([f"{kind['key']}: {name}", *(f"{c['label']}: {_value(c, draw)}" for c in columns)])
         for name in names
     ]
-    return rows, rows[wanted[0]]
-
-
-def _long(
-    key: str, names: Sequence[str], columns: Sequence[Column], wanted: tuple[int, Column], draw: Random
-) -> tuple[list[str], str]:
-    """A row for each cell of the name and of the column that are wanted, and that of both."""
-    header, value = draw.choice(HEADERS)
-    at, column = wanted
-    cells = [(name, c) for name in names for c in columns if name == names[at] or c is column]
-    rows = [f"{key}: {name}; {header}: {c['label']}; {value}: {_value(c, draw)}" for name, c in cells]
-    return rows, rows[cells.index((names[at], column))]
+    at, wanted = draw.randrange(len(names)), draw.choice(columns)
+    asked = draw.choice(wanted["ask"]).format(name=names[at])
+    yield _row(title, asked, rows, rows[at], draw)
+    name, column = draw.choice(((other, wanted), (names[at], absent)))
+    yield _row(title, draw.choice(column["ask"]).format(name=name), rows, None, draw)
 
 
 def _value(column: dict[str, Any], draw: Random) -> str:
