@@ -81,6 +81,7 @@ class _Page:
     _in_code: bool = False
     _within: list[tuple[bool, bool]] = field(default_factory=list)
     """Of each indented stretch whether it stood in an item, and whether it says what the line above it means."""
+    _depth: int = 0  # of those that do not
     _table: list[str] | None = None  # the lines of a table (tbl(1))
     _skips: str = ""  # what ends a definition that is passed over
     _link: str = ""  # the address that running text leads to
@@ -120,7 +121,7 @@ class _Page:
             self.outline.add(BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])))
         elif name in _HEADINGS:
             self.flush()
-            self._within, self._in_item = [], False
+            self._within, self._depth, self._in_item = [], 0, False
             self.outline.add(BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name])
         elif name == "TS":
             self.flush()
@@ -171,9 +172,11 @@ class _Page:
             self._running = []
         self.flush()
         if not deeper:
-            self._in_item, _ = self._within.pop() if self._within else (False, False)
+            self._in_item, explained = self._within.pop() if self._within else (False, True)
+            self._depth -= not explained
             return
         self._within.append((self._in_item, explains))
+        self._depth += not explains
         self._in_item = self._in_item or explains
         self._terms = [term] if explains else []
 
@@ -233,8 +236,7 @@ class _Page:
         text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()
         between = " " if term in _MARKS or _NUMERAL.fullmatch(term) else ": " if term and text else ""
         kind = BlockKind.ITEM if term or self._in_item else BlockKind.PARAGRAPH
-        depth = sum(not explains for _, explains in self._within)
-        self.outline.put(kind, f"{term}{between}{text}", depth + 1, more=not term)
+        self.outline.put(kind, f"{term}{between}{text}", self._depth + 1, more=not term)
 
 
 def _with_strings(text: str) -> str:

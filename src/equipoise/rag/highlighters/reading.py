@@ -31,19 +31,11 @@ WIDE = 3
 """Columns beside the first from which on a table row is also read cell by cell."""
 USUAL = frozenset(
     """
-    arguments author bugs commands configuration defaults description details environment errors examples example
-    faq files general help introduction limitations name notes operands options overview parameters remarks reporting
-    restrictions return see settings standards summary synopsis syntax usage values variables warnings
+    arguments author bugs commands configuration defaults description details environment errors example examples faq
+    files general help introduction limitations name notes operands options overview parameters remarks restrictions
+    settings standards summary synopsis syntax usage values variables warnings
     """.split()  # noqa: SIM905
-) | {
-    "exit status",
-    "return value",
-    "return values",
-    "see also",
-    "reporting bugs",
-    "exit codes",
-    "return codes",
-}
+) | {"exit codes", "exit status", "return codes", "return value", "return values", "see also"}
 """Headings that say nothing about what a page is about."""
 COST = 0.2
 """What a further sentence must add to the score: the shorter quote is the better one, all else equal."""
