@@ -107,6 +107,10 @@ class TestManualPages:
             "A", "-i[SUFFIX]: edit files in place", "no term", "more"
         ]  # fmt: skip
 
+    def test_a_page_that_points_to_another_one(self):
+        with pytest.raises(UnreadableFile, match="only points to man7/select; index that one"):
+            load(Path("with.7"), b'.\\" an alias\n.so man7/select\n')
+
     def test_a_table(self):
         page = ".SH A\n.TS\ntab(@);\nl l.\nT{\nName\nT}@Role\n_\n\\&.C@captain\nBo@T{\nthe\ncook\nT}\n.TE\n"
         assert [text for *_, text in outline("a.1", page)] == [

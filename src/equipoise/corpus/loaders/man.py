@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
 
+from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
@@ -14,6 +15,8 @@ from equipoise.corpus.loaders.plain import load_text
 from equipoise.text.labels import ENDED
 
 _IS_PAGE = re.compile(r"^[.'](?:TH|Dt|SH|Sh|so)\b", re.MULTILINE)
+_POINTS = re.compile(r"(?:\.\\\".*\n|\s)*+\.so[ \t]++(\S++)\s*+")
+"""A page that is nothing but an order to read another one."""
 _ESCAPE = re.compile(
     r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|\*(?:\(..|\[[^]\\]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
     r"|[hvw]'[^']*+'|(?P<other>.)|\Z)"
@@ -52,9 +55,12 @@ _TERM = 12  # words of a line that what is indented below it explains
 def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document; its title is the page's name with its section, its version and date a paragraph.
 
-    What is no manual page, such as a log that was put aside, is read as text.
+    What is no manual page, such as a log that was put aside, is read as text. Raises UnreadableFile, also for a page
+    that only points to another one.
     """
     text = decode(path, data)
+    if points := _POINTS.fullmatch(text):
+        raise UnreadableFile(str(path), f"it only points to {points[1]}; index that one")
     if not _IS_PAGE.search(text):
         return load_text(path, data)
     page = _Page(Outline())
