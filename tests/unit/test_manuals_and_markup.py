@@ -45,6 +45,13 @@ class TestManualPages:
             "ferry(8)", "NAME", "ferry - ships", "-p port: See tide(1).",
         ]  # fmt: skip
 
+    def test_what_is_optional_in_mdoc(self):
+        page = ".Dt FERRY 8\n.Sh SYNOPSIS\n.Nm ferry\n.Op Fl p Ar port\n.Oo Ar host : Oc Ns Ar port\n"
+        page += ".Dq by sea\n.Po or not Pc ,\n"
+        assert [text for *_, text in outline("ferry.8", page)][2:] == [
+            "ferry [-p port] [host:]port “by sea” (or not),"
+        ]
+
     def test_names_of_one_option_and_terms_over_several_lines(self):
         page = ".TH A 1\n.SH A\n.TP\n.PD 0\n.B \\-e\n.TP\n.PD\n.B \\-\\-encrypt\nWith a key.\n"
         page += '.IP "\\-c" 4\n.PD 0\n.IP "\\-\\-continue" 4\n.PD\nGo on.\n.TP\n\\-q\n.TP\n\\-r\nFast.\n'

@@ -46,6 +46,9 @@ _BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "Sp", "El"})
 _INDENTS = {"RS": True, "INDENT": True, "RE": False, "UNINDENT": False}
 _CODE = {"nf": True, "EX": True, "Bd": True, "Vb": True, "fi": False, "EE": False, "Ed": False, "Ve": False}
 _NO_TEXT = frozenset({"Bl", "Bk", "Ek", "Dd", "Os", "Sm"})
+_ENCLOSES = {"Op": "[]", "Bq": "[]", "Pq": "()", "Aq": "<>", "Dq": "“”", "Qq": '""', "Sq": "‘’"}
+_OPENS = {"Fl": "-", "Oo": "[", "Bo": "[", "Po": "(", "Ao": "<", "Do": "“", "Qo": '"', "So": "‘"}
+_CLOSES = {"Oc": "]", "Bc": "]", "Pc": ")", "Ac": ">", "Dc": "”", "Qc": '"', "Sc": "’"}
 _CALLED = re.compile(r"[A-Z][a-z]")
 _MARKS = ("•", "-", "*", "o", "·")
 _NUMERAL = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]")
@@ -267,16 +270,23 @@ def _words(rest: str) -> list[str]:
 
 def _called(words: list[str]) -> str:
     """The words of an mdoc line without the macros among them."""
-    said, glue = "", ""
-    if words[0] == "Xr" and len(words) > 2:
+    said, glue, tight = "", "", False
+    if words[:1] == ["Xr"] and len(words) > 2:
         words = [f"{words[1]}({words[2]})", *words[3:]]
-    for word in words:
-        if _CALLED.fullmatch(word):
-            glue = glue + "-" if word == "Fl" else glue
-        elif word != "Ns":
-            joins = said and not (len(word) == 1 and word in ".,:;)]")
+    for at, word in enumerate(words):
+        if word in _ENCLOSES:
+            before, after = _ENCLOSES[word]
+            said += (" " if said else "") + glue + before + _called(words[at + 1 :]) + after
+            return said.strip()
+        if word in _CLOSES:
+            said += _CLOSES[word]
+        elif _CALLED.fullmatch(word):
+            glue += _OPENS.get(word, "")
+            tight = tight or word == "Ns"
+        else:
+            joins = said and not tight and not (len(word) == 1 and word in ".,:;)]")
             said += (" " if joins else "") + glue + _plain(word)
-            glue = ""
+            glue, tight = "", False
     return (said + (" " if said and glue else "") + glue).strip()
 
 
