@@ -46,7 +46,7 @@ _BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "Sp", "El"})
 _INDENTS = {"RS": True, "INDENT": True, "RE": False, "UNINDENT": False}
 _CODE = {"nf": True, "EX": True, "Bd": True, "Vb": True, "fi": False, "EE": False, "Ed": False, "Ve": False}
 _NO_TEXT = frozenset({"Bl", "Bk", "Ek", "Dd", "Os", "Sm"})
-_ENCLOSES = {"Op": "[]", "Bq": "[]", "Pq": "()", "Aq": "<>", "Dq": "“”", "Qq": '""', "Sq": "‘’"}
+_ENCLOSES = {"Op": "[{}]", "Bq": "[{}]", "Pq": "({})", "Aq": "<{}>", "Dq": "“{}”", "Qq": '"{}"', "Sq": "‘{}’"}
 _OPENS = {"Fl": "-", "Oo": "[", "Bo": "[", "Po": "(", "Ao": "<", "Do": "“", "Qo": '"', "So": "‘"}
 _CLOSES = {"Oc": "]", "Bc": "]", "Pc": ")", "Ac": ">", "Dc": "”", "Qc": '"', "Sc": "’"}
 _CALLED = re.compile(r"[A-Z][a-z]")
@@ -275,9 +275,8 @@ def _called(words: list[str]) -> str:
         words = [f"{words[1]}({words[2]})", *words[3:]]
     for at, word in enumerate(words):
         if word in _ENCLOSES:
-            before, after = _ENCLOSES[word]
-            said += (" " if said else "") + glue + before + _called(words[at + 1 :]) + after
-            return said.strip()
+            inner = _ENCLOSES[word].format(_called(words[at + 1 :]))
+            return f"{said} {glue}{inner}".strip()
         if word in _CLOSES:
             said += _CLOSES[word]
         elif _CALLED.fullmatch(word):
