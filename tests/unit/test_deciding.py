@@ -39,6 +39,12 @@ def test_windows_stand_below_their_title_once():
     assert text.count("Cabins") == 1
 
 
+def test_what_stands_twice_below_the_same_heading_is_read_once():
+    text = told(windows(passage(1, HANDBOOK), passage(2, HANDBOOK), passage(3, HANDBOOK)))
+    assert text.count("Dogs cost 9 euros a night.") == 1
+    assert "Firewood" in text
+
+
 def test_what_strangers_write_is_not_read_beside_a_trusted_answer():
     stranger = passage(2, "Dogs cost nothing in the cabin, says a guest.", Trust.UNTRUSTED)
     best, heard = windows(passage(1, HANDBOOK)), Heard()
