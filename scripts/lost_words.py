@@ -46,17 +46,18 @@ def shown(path: Path) -> str:
     return text if kind in PANDOC else "\n".join(text.strip().split("\n")[1:-1])  # its first and last line
 
 
-def compared(paths: list[Path]) -> Iterator[tuple[Path, Counter[str], int]]:
-    """Of each file that both read: the words that are lost, and how many there are."""
+def compared(paths: list[Path]) -> Iterator[tuple[float, Path, Counter[str]]]:
+    """Of each file that both read: which share of its words is lost, and the words."""
     for path in paths:
-        if not (there := words(shown(path))).total() >= FEWEST:
+        if (there := words(shown(path))).total() < FEWEST:
             continue
         try:
             read = words("\n".join(document.text for document in load(path, path.read_bytes())))
         except UnreadableFile as error:
             print(error)
             continue
-        yield path, there - read, there.total()
+        lost = there - read
+        yield lost.total() / there.total(), path, lost
 
 
 def main() -> None:
@@ -69,10 +70,10 @@ def main() -> None:
     asked = parser.parse_args()
     paths = sorted(path for path in asked.folder.rglob("*") if path.is_file() and kind_of(path))
     drawn = Random(SEED).sample(paths, min(asked.files, len(paths)))
-    found = sorted(compared(drawn), key=lambda each: -each[1].total() / each[2])
-    for path, lost, count in found[:SHOWN]:
-        print(f"{lost.total() / count:.3f} {path.name}: {', '.join(word for word, _ in lost.most_common(6))}")
-    mean = sum(lost.total() / count for _, lost, count in found) / max(1, len(found))
+    found = sorted(compared(drawn), key=lambda each: each[0], reverse=True)
+    for share, path, lost in found[:SHOWN]:
+        print(f"{share:.3f} {path.name}: {', '.join(word for word, _ in lost.most_common(6))}")
+    mean = sum(share for share, *_ in found) / max(1, len(found))
     print(f"{len(found)} files; of a file's words {mean:.2%} are lost in the mean")
 
 

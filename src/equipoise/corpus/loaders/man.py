@@ -39,7 +39,7 @@ _STRING = re.compile(r"\\\*(?:\((..)|\[([^]\\\n]*+)\]|(.))")
 _TERMINAL = re.compile(r"^\.(?:if|ie) n (?=\.)", re.MULTILINE)
 """What a terminal is shown, as pod2man writes terms."""
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
-_PLAIN = frozenset({"B", "I", "SM", "R"})
+_PLAIN = frozenset({"B", "I", "SM", "R", "SY"})
 _TAB = re.compile(r"tab ?\((.)\)")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "Sp", "El"})
@@ -212,7 +212,7 @@ class _Page:
     def _inline(self, name: str, words: list[str]) -> None:
         if name in _JOINED:
             self._text(_plain("".join(words)))
-        elif name in _PLAIN or name == "SY":
+        elif name in _PLAIN:
             self._text(_plain(" ".join(words)))
         elif name == "OP":
             self._text(f"[{_plain(' '.join(words))}]")
