@@ -122,7 +122,7 @@ bench-speed: $(VENV)/.speed $(VENV)/.serve
 	$(BIN)/python benchmarks/speed/questions.py --rates 1 2 3 5
 
 # DATABASE=postgres://me@host/database
-bench-stores: $(VENV)/.bench $(VENV)/.postgres $(VENV)/.stores-test
+bench-stores: $(VENV)/.speed $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python benchmarks/stores/graph.py $(DATABASE)
 
 profile: $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
