@@ -117,8 +117,9 @@ bench-field: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/check.py
 	$(BIN)/python benchmarks/field/run.py
 
-bench-speed: $(VENV)/.speed $(VENV)/.serve
+bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex
 	$(BIN)/python benchmarks/speed/run.py
+	$(BIN)/python benchmarks/speed/anchors.py
 	$(BIN)/python benchmarks/speed/questions.py --rates 1 2 3 5
 
 # DATABASE=postgres://me@host/database

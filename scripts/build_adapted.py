@@ -23,7 +23,8 @@ from typing import Any
 import build_crossencoder as base
 import numpy as np
 import onnx
-from build_encoder import DATA, HEADS, HIDDEN
+from bert_graph import HEADS, HIDDEN, Matrix, Source, columns
+from build_encoder import DATA
 from onnx import TensorProto, numpy_helper
 from safetensors.numpy import load as load_safetensors
 
@@ -40,17 +41,17 @@ QUERY_SCALE = float(np.sqrt(HIDDEN // HEADS))
 """The attention's scale, which the query's product is divided by."""
 
 
-def committed() -> base.Source:
+def committed() -> Source:
     """The weights of the cross-encoder that ships, read from its file in the order in which they were written."""
     graph = onnx.load(DATA / base.MODEL).graph
     arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     constants = [[arrays[name] for name in node.input if name in arrays] for node in graph.node]
     kinds = [node.op_type for node in graph.node]
     norms = (each for each, kind in zip(constants, kinds, strict=True) if kind == "LayerNormalization")
-    source = base.Source({}, {})
+    source = Source({}, {})
     for place, start in zip(("word", "position", "token_type"), _tables(constants), strict=True):
         (values, *_), (zero,), (scale,) = constants[start], *(constants[start + n] for n in (2, 3))
-        source.matrices[f"bert.embeddings.{place}_embeddings"] = base.Matrix(
+        source.matrices[f"bert.embeddings.{place}_embeddings"] = Matrix(
             values, np.float64(scale.item()), int(zero.item())
         )
     _put_norm(source, "bert.embeddings", norms)
@@ -83,44 +84,44 @@ def _tables(constants: list[list[Any]]) -> list[int]:
     ]
 
 
-def _put_norm(source: base.Source, place: str, norms: Iterator[list[Any]]) -> None:
+def _put_norm(source: Source, place: str, norms: Iterator[list[Any]]) -> None:
     for part, values in zip(("weight", "bias"), next(norms), strict=True):
         source.weights[f"{place}.LayerNorm.{part}"] = values
 
 
-def _put(source: base.Source, product: tuple[Any, Any, Any], *places: str) -> None:
+def _put(source: Source, product: tuple[Any, Any, Any], *places: str) -> None:
     """A product, or several that are made as one."""
     values, scales, biases = (np.split(part, len(places), axis=-1) for part in product)
     for place, matrix, scale, bias in zip(places, values, scales, biases, strict=True):
         factor = QUERY_SCALE if place.endswith(".query") else 1.0
-        source.matrices[place] = base.Matrix(matrix, scale.astype(np.float64) * factor)
+        source.matrices[place] = Matrix(matrix, scale.astype(np.float64) * factor)
         source.weights[f"{place}.bias"] = bias * np.float32(factor)
 
 
-def read(adapter: Path, source: base.Source) -> base.Source:
+def read(adapter: Path, source: Source) -> Source:
     """The cross-encoder's weights with pooler, classifier and changes of the adapter."""
     learnt = load_safetensors(adapter.read_bytes())
     whole = {place for place in ("bert.pooler.dense", "classifier") if f"{place}.weight" in learnt}
-    matrices = {place: base._columns(learnt[f"{place}.weight"].T) for place in whole}
+    matrices = {place: columns(learnt[f"{place}.weight"].T) for place in whole}
     biases = {f"{place}.bias": learnt[f"{place}.bias"] for place in whole}
     inner = [name.removesuffix(".a") for name in learnt if name.endswith(".a")]
     changes = {place: (learnt[f"{place}.a"], learnt[f"{place}.b"] * np.float32(SCALE)) for place in inner}
-    return base.Source(source.weights | biases, source.matrices | matrices, changes)
+    return Source(source.weights | biases, source.matrices | matrices, changes)
 
 
-def read_layers(learnt: Path, source: base.Source) -> base.Source:
+def read_layers(learnt: Path, source: Source) -> Source:
     """The cross-encoder's tables and lowest layers, as far as they are the learnt ones, and of these the others."""
     trained, before = load_safetensors(learnt.read_bytes()), base.float_tensors(source)
     own = {name: v for name, v in trained.items() if not np.array_equal(v, before[name])}
     matrices = {
-        (place := name.removesuffix(".weight")): base._columns(v.T) if name in own else source.matrices[place]
+        (place := name.removesuffix(".weight")): columns(v.T) if name in own else source.matrices[place]
         for name, v in trained.items()
         if v.ndim == 2
     }
-    return base.Source({name: v for name, v in trained.items() if v.ndim == 1}, matrices)
+    return Source({name: v for name, v in trained.items() if v.ndim == 1}, matrices)
 
 
-def build(source: base.Source, model_name: str) -> bytes:
+def build(source: Source, model_name: str) -> bytes:
     """The ONNX file; inputs and output as the cross-encoder's."""
     model = onnx.load_from_string(base.build(source, int8=True))
     model.graph.name = model_name

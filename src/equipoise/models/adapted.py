@@ -1,11 +1,9 @@
 """The embedded models made from the cross-encoder: which ranks passages, which tells the answer that a text argues for,
 and which tells whether texts answer a question."""
 
-from functools import cache
-from pathlib import Path
 from typing import ClassVar
 
-from equipoise.models.crossencoder import MANIFEST, MODEL, CrossEncoder
+from equipoise.models.crossencoder import CrossEncoder, check_weights
 from equipoise.models.encoder import checked
 from equipoise.models.sessions import Session, session
 
@@ -32,7 +30,7 @@ class AdaptedCrossEncoder(CrossEncoder):
         return f"{self.task}-{self.form}/{self.version}/{self._max_tokens}"
 
     def _session(self) -> Session:
-        _check_shared(self._folder)
+        check_weights(self._folder)
         checked(self._folder, self.graph(), f"{self.task}.toml", "build_adapted.py")
         return session(self._folder / self.graph())
 
@@ -56,12 +54,6 @@ class DecisionModel(AdaptedCrossEncoder):
     `equipoise train decision`."""
 
     task, version = "decision", 2
-
-
-@cache
-def _check_shared(folder: Path) -> None:
-    """Once for all of them: hashing takes half as long as loading."""
-    checked(folder, MODEL, MANIFEST, "build_crossencoder.py")
 
 
 RANKING, STANCE, DECISION = RankingModel(), StanceModel(), DecisionModel()

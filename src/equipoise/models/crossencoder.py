@@ -1,6 +1,7 @@
 """The embedded cross-encoder: question and text read together by ms-marco-MiniLM-L-12-v2, on the CPU, without torch."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from equipoise.models.control import encodable
-from equipoise.models.encoder import DATA, MAX_CHARACTERS, TOKENIZER, batches, checked
+from equipoise.models.encoder import DATA, MAX_CHARACTERS, batches, checked, tokenizer_of
 from equipoise.models.sessions import AtFirstUse, Session, session
 from equipoise.models.windows import MAX_QUESTION
 
@@ -75,12 +76,18 @@ class CrossEncoder(AtFirstUse):
         return rows
 
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_buffer(checked(self._folder, TOKENIZER))
-        tokenizer.enable_truncation(self._max_tokens)  # the longer of the two, which is the text
-        return tokenizer
+        return tokenizer_of(self._folder, self._max_tokens)  # cuts the longer of the two, which is the text
 
     def _session(self) -> Session:
-        return session(checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py"))
+        check_weights(self._folder)
+        return session(self._folder / MODEL)
+
+
+@cache
+def check_weights(folder: Path) -> None:
+    """That the file is the one this version was made with, once for all models that read of it: hashing takes half as
+    long as loading. Raises WeightsError."""
+    checked(folder, MODEL, MANIFEST, "build_crossencoder.py")
 
 
 READER = CrossEncoder()

@@ -26,27 +26,25 @@ MODEL, TOKENIZER, MANIFEST = "minilm-l6-v2-int8.onnx", "tokenizer.json", "manife
 DIMENSIONS = 384
 MAX_TOKENS = 256  # max_seq_length of the published model; also the number of positions in the file
 MAX_CHARACTERS = 16_384  # what is tokenised of a text: 256 words of 64 characters
-BATCH_TOKENS = 512  # 20 MB of working memory for each thread; 2,048: 70 MB, no faster (benchmarks/LOG.md)
+BATCH_TOKENS = 512  # 15 MB of working memory for each thread; 128 to 1,024 take the same time a token
 
 
 class EmbeddedEncoder(AtFirstUse):
     """Encoder of the package: 384 dimensions, English, texts are read up to 256 tokens.
 
     A text's vector is a function of the text alone, bit for bit on one machine: whoever can put passages
-    beside it in a batch cannot move it. Two choices make it so. Weights are int8 in the file and turned to
-    float32 once, at load; activations are never quantised (one scale for a batch, as ONNX Runtime's dynamic
-    quantisation has it, moved vectors by up to 0.036 with their neighbours and lowered the top-10 overlap
-    with float32 from 0.98 to 0.93; scales for each token kept neighbours out but cost overlap, 0.96, and
-    were no faster). And only texts with equally many tokens share a batch, so nothing is ever padded.
+    beside it in a batch cannot move it. Products are sums of whole numbers with one scale for each token (one for a
+    batch, as ONNX Runtime's dynamic quantisation has it, moved vectors by up to .036 with their neighbours). And only
+    texts with equally many tokens share a batch, so nothing is ever padded.
 
     A batch is read by one thread, several batches beside each other: parts of one batch wait for each other, by
     spinning, which took twice the work for each text, and half the speed where the processors are shared.
 
-    Objects are thread safe and load their files at the first use (about 0.3 s and 150 MB of memory; at work 20 MB more
+    Objects are thread safe and load their files at the first use (about 0.12 s and 75 MB of memory; at work 15 MB more
     for each thread). Nothing is kept from one call to the next.
     """
 
-    name = "all-MiniLM-L6-v2/int8-weights-1"
+    name = "all-MiniLM-L6-v2/int8-2"
     """The vector space: changes whenever vectors would."""
     dimensions = DIMENSIONS
 
@@ -71,17 +69,14 @@ class EmbeddedEncoder(AtFirstUse):
         ids = [encoding.ids for encoding in encodings]
 
         def read(group: list[int]) -> None:
-            tokens = np.array([ids[row] for row in group], np.int64)
-            feed = {"input_ids": tokens, "attention_mask": np.ones_like(tokens)}
+            feed = {"input_ids": np.array([ids[row] for row in group], np.int64)}
             rows[group] = running.run(["embedding"], feed)[0]
 
         list(pool.map(read, batches([len(each) for each in ids], BATCH_TOKENS)))
         return rows
 
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_buffer(checked(self._folder, TOKENIZER))
-        tokenizer.enable_truncation(MAX_TOKENS)
-        return tokenizer
+        return tokenizer_of(self._folder, MAX_TOKENS)
 
     def _session(self) -> Session:
         return session(checked(self._folder, MODEL))
@@ -115,10 +110,18 @@ def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "bu
 
 
 @cache
+def tokenizer_of(folder: Path, most: int) -> Tokenizer:
+    """That of the package's models, which cuts at `most` tokens: one object for all of them. Raises WeightsError."""
+    tokenizer = Tokenizer.from_buffer(checked(folder, TOKENIZER))
+    tokenizer.enable_truncation(most)
+    return tokenizer
+
+
+@cache
 def english_words() -> Mapping[str, int]:
     """About 20,000 common words of English, those that are a token by themselves here, in lower case with their rank
     from 0, the commonest first. Raises WeightsError."""
-    tokens = Tokenizer.from_buffer(checked(DATA, TOKENIZER)).get_vocab()
+    tokens = tokenizer_of(DATA, MAX_TOKENS).get_vocab()
     plain = (
         token
         for token in sorted(tokens, key=tokens.__getitem__)

@@ -64,10 +64,9 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
 
     Raises StoreError, and InputError for a name of an encoder that cannot be used.
     """
-    name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
     # Sources are written relative to the working folder: from another one they would lead nowhere.
-    said = [*sorted(_named(path) for path in docs), *([name] if name != usual else [])]
-    key = "\n".join([*said, f"loaders {loaders.VERSION}"])
+    said = sorted(_named(path) for path in docs)
+    key = "\n".join([*said, build.encoder(encoder).name, f"loaders {loaders.VERSION}"])
     folder = private_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

