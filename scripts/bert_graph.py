@@ -86,7 +86,7 @@ class Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), names, name=name, domain=domain, **attributes))
         return name
 
-    def norm(self, x: str, weights: dict[str, np.ndarray], name: str) -> str:
+    def norm(self, x: str, weights: Weights, name: str) -> str:
         scale, bias = (self.constant(weights[f"{name}.LayerNorm.{part}"]) for part in ("weight", "bias"))
         return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=EPSILON)
 

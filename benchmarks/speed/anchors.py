@@ -115,9 +115,7 @@ def searching(folder: Path, size: int, repeats: int) -> list[Row]:
     """Of made vectors: the time of the clock, since these use both processors."""
     rng = np.random.default_rng(speed.SEED)
     vectors, words = speed.mixed(size, rng), speed.MadeWords(rng)
-    near = vectors[rng.integers(size, size=repeats)]
-    asked = list(speed.unit(near + speed.noise(near.shape, 0.6, rng)))
-    exact = [set(speed.plain(vectors, vector, K).tolist()) for vector in asked]
+    asked, exact = speed.asked_near(vectors, repeats, rng, K)
     with Store.open(folder / "made.db", create=True) as store:
         store.bind_encoder(speed.FixedEncoder(vectors))
         speed.fill(store, vectors, words)
@@ -132,12 +130,12 @@ def searching(folder: Path, size: int, repeats: int) -> list[Row]:
 
 
 def _measured(
-    search: Callable[[Array], list[int]], asked: Sequence[Array], exact: Sequence[set[int]]
+    search: Callable[[Array], list[int]], asked: Sequence[Array], exact: list[set[int]]
 ) -> tuple[float, str]:
     """The median in seconds, and the recall."""
     seconds = speed.timed(lambda n: search(asked[n]), len(asked)) / 1e3
     found = [search(vector) for vector in asked]
-    return seconds, f"recall {speed.recall(list(exact), found):.3f}"
+    return seconds, f"recall {speed.recall(exact, found):.3f}"
 
 
 def _lancedb(folder: Path, vectors: Array) -> Callable[[Array], list[int]]:
@@ -147,7 +145,7 @@ def _lancedb(folder: Path, vectors: Array) -> Callable[[Array], list[int]]:
 
 
 def tokenizer() -> Tokenizer:
-    """The encoder's."""
+    """The encoder's, in an object of its own: model2vec changes the one that it is given."""
     return Tokenizer.from_file(str(DATA / TOKENIZER))
 
 

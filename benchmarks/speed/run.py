@@ -109,14 +109,12 @@ def search(
             store.optimize()
         before = memory_mb()
         with Store.open(Path(folder) / "index.db", read_only=True) as store:
-            near = vectors[rng.integers(size, size=repeats)]
-            asked = list(unit(near + noise((repeats, DIMENSIONS), 0.6, rng)))
+            asked, exact = asked_near(vectors, repeats, rng)
             partition = store.partition(Trust.TRUSTED)
             begin = time.perf_counter()
             dense(partition, asked[0], DEPTH)
             loaded = time.perf_counter() - begin
             retriever = HybridRetriever(partition, encoder)
-            exact = [set(plain(vectors, vector, 20).tolist()) for vector in asked]
             found = [[n - 1 for n, _ in dense(partition, vector, DEPTH)] for vector in asked]
             row: dict[str, float | None] = {
                 "passages": size,
@@ -172,6 +170,15 @@ def mixed(size: int, rng: np.random.Generator) -> Array:
         picked = base[rng.integers(len(base), size=(len(rows), 3))]
         rows[:] = unit(np.einsum("ns,nsd->nd", shares, picked) + noise(rows.shape, 0.4, rng))
     return vectors
+
+
+def asked_near(
+    vectors: Array, questions: int, rng: np.random.Generator, k: int = 20
+) -> tuple[list[Array], list[set[int]]]:
+    """Vectors to ask for, each near one of these, and the rows of the exact best k of each."""
+    near = vectors[rng.integers(len(vectors), size=questions)]
+    asked = list(unit(near + noise(near.shape, 0.6, rng)))
+    return asked, [set(plain(vectors, vector, k).tolist()) for vector in asked]
 
 
 def noise(shape: tuple[int, ...], length: float, rng: np.random.Generator) -> Array:

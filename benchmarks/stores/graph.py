@@ -86,9 +86,8 @@ def rows_of(link: psycopg.Connection, passages: int) -> list[Row]:
     rng = np.random.default_rng(speed.SEED)
     vectors = speed.mixed(passages, rng)
     seconds = copied(link, vectors)
-    near = vectors[rng.integers(passages, size=ASKED)]
-    asked = list(speed.unit(near + speed.noise(near.shape, 0.6, rng)))
-    exact = [set((speed.plain(vectors, vector, K) + 1).tolist()) for vector in asked]
+    asked, best = speed.asked_near(vectors, ASKED, rng, K)
+    exact = [{row + 1 for row in each} for each in best]
     begin = time.perf_counter()
     link.execute(f"CREATE INDEX {TABLE}_nearest ON {TABLE} USING hnsw (vector vector_ip_ops)".encode())
     graph = time.perf_counter() - begin

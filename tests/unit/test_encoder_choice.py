@@ -125,6 +125,14 @@ class TestByTheIndex:
         monkeypatch.setattr(loaders, "VERSION", loaders.VERSION + 1)
         assert private_index([tmp_path]) not in places
 
+    def test_documents_on_the_spot_have_another_index_once_the_usual_encoder_is_another(
+        self, tmp_path, monkeypatch
+    ):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        before = private_index([tmp_path])
+        monkeypatch.setattr(EmbeddedEncoder, "name", "all-MiniLM-L6-v2/later")
+        assert private_index([tmp_path]) != before
+
 
 class TestThePipeline:
     def components(self, store, encoder: Encoder, **retrieval):
