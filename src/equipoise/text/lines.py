@@ -13,9 +13,11 @@ _FENCE = re.compile(r"\s*+(`{3,}+(?![^`\n]*+`)|~{3,}+)")
 _ATX = re.compile(r"\ {0,3}+(\#{1,6}+)\s")
 _ROW = re.compile(r"\s*+\||[^|]*+(?<=\S\ )\|\ [^|]*+(?<=\ )\|\ |[^\t]*+(?<=\S)\t[^\t]++\t\S")
 _SEPARATOR = re.compile(r"[\s|:+=-]++")
+_BORDER = re.compile(r"\s*+\+(?::?+[-=]++:?+\+)++\s*+")
 _COLUMNS = re.compile(r"(?:-{3,}+|={3,}+)(?:\s++(?:-{3,}+|={3,}+))++")
 _PROMPT = re.compile(r"\s*+(?:>>>|\.\.\.|\$)\ \S")
-_SECTION = re.compile(r"\s*+(\d++(?:\.\d++)++)\.?+\s++[^\W\d_]")
+_SECTION = re.compile(r"\s*+((?:\d++|[A-Z])(?:\.\d++)++)\.?+\s++[^\W\d_]")
+_ADDRESS = re.compile(r"\s*+(?=\S*?(?:\b0\b|\d{3}))\d{1,3}+(?:\.\d{1,3}+){3}+\s")
 _BULLET = re.compile(r"\s*+(?:[-*+•‣▪◦●]|\(?+\d{1,3}+\)|\(?+[a-z]\))\s++\S")
 _NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
 _ROUND = re.compile(r"\s*+o\s++\S")
@@ -101,6 +103,11 @@ def is_separator(bare: str) -> bool:
     return _SEPARATOR.fullmatch(bare) is not None
 
 
+def is_border(line: str) -> bool:
+    """True for a border of a table that is drawn with `+` and `-`."""
+    return _BORDER.fullmatch(line) is not None
+
+
 def rules_columns(bare: str) -> bool:
     """True for the line below the names of columns that spaces part: a stroke below each."""
     return _COLUMNS.fullmatch(bare) is not None
@@ -118,8 +125,9 @@ def rule_of(bare: str) -> str:
 
 
 def section_depth(line: str, before: str) -> int:
-    """How many numbers a heading such as `3.2 Methods` begins with, 0 for another line after the line `before`."""
-    match = _SECTION.match(line)
+    """How many numbers a heading such as `3.2 Methods` or `A.1 Tables` begins with, 0 for another line after the line
+    `before`."""
+    match = None if _ADDRESS.match(line) else _SECTION.match(line)
     if match is None or len(line.strip()) > _SECTION_LENGTH or line.rstrip().endswith(tuple(".;,:!?")):
         return 0
     begins = not before or is_closed(before) or (_NUMBER.match(before) and len(before) <= _SECTION_LENGTH)

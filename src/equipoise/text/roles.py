@@ -39,7 +39,12 @@ _TAGS = re.compile(r"(?:</?+[a-zA-Z][^<>]*+>\s*+)++")
 _QUOTES = re.compile(r"^(?:[ ]{0,3}+>)++[ ]?+", re.MULTILINE)
 _MARK = re.compile(r"(?:[-*+•‣▪◦●]|\(?+(?P<number>\w{1,3}+)[.)])\s++")
 _NUMBERED = re.compile(r"\(?+\d{1,3}+[.)]\s++[A-ZÀ-Þ]")
-_SECTIONED = re.compile(r"(\d{1,3}+(?:\.\d{1,3}+)++)\.?+\s++[A-ZÀ-Þ]")
+_SECTIONED = re.compile(r"((?:\d{1,3}+|[A-Z])(?:\.\d{1,3}+)++)\.?+\s++[A-ZÀ-Þ]")
+_CHAPTER = re.compile(
+    r"(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe|partie)\s++(?:\d{1,3}+|[a-z]|[ivx]++)(?:[.:)]|\s+[-–—])"
+    r"\s++\S",
+    re.IGNORECASE,
+)
 _FURNITURE = re.compile(
     r"[\[(\s-]*+(?:(?:page|seite)\s++)?+(?:[ivxlc\d]{1,4}+|[a-z])\s*+(?:(?:/|of|von)\s*+\d{1,4}+)?+[\].)\s-]*+",
     re.IGNORECASE,
@@ -192,6 +197,8 @@ def _heading_level(text: str, stretch: Stretch, before: Stretch | None, after: S
         return _NUMBERED_LEVEL + 1 if _is_numbered_title(stretch, before, after) else 0
     if after.kind is BlockKind.CODE or _is_announced(text, after, stretch) or not _may_be_title(line, words):
         return 0
+    if _CHAPTER.match(line) and after.gap:
+        return _NUMBERED_LEVEL + 1
     if section := _SECTIONED.match(line):
         return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
     if len(words) <= _LABEL_WORDS and _is_label(line, stretch, after):
@@ -267,7 +274,10 @@ def _by_number(stretches: Sequence[Stretch]) -> None:
     """In a document of numbered sections, lines that only stand alone, or begin with `#`, are no headings."""
     numbered = range(_NUMBERED_LEVEL + 1, _NUMBERED_LEVEL + 2 + _DEEPEST_SECTION)
     headings = [stretch for stretch in stretches if stretch.kind is BlockKind.HEADING]
-    by_number = [heading.style == "1" or heading.level in numbered for heading in headings]
+    by_number = [
+        heading.style == "1" or (heading.level in numbered and not _CHAPTER.match(heading.first))
+        for heading in headings
+    ]
     if sum(by_number) < _SECTIONS:
         return
     for stretch in headings[by_number.index(True) :]:  # a title stands before the first

@@ -9,10 +9,11 @@ from equipoise.core.types import Block, BlockKind
 from equipoise.corpus.loaders.grid import Cell, grid_of
 from equipoise.corpus.loaders.loaded import one_line
 from equipoise.corpus.loaders.outline import Outline
+from equipoise.text.lines import is_border
 
 _BAR = re.compile(r"(?<!\\)\|")
-_BORDER = re.compile(r"\s*+\+(?::?+[-=]++:?+\+)++\s*+")
 _EDGE = re.compile(r"\+:?+[-=]|[-=]:?+\+")
+_WITHIN = re.compile(r"(\s*+)\|(-++(?:\+-++)++)\|\s*+")
 _TABLE = frozenset({BlockKind.ROW, BlockKind.ASIDE})
 
 
@@ -76,8 +77,9 @@ def _groups(text: str, blocks: Sequence[Block]) -> Iterator[list[int]]:
 def _bars(text: str, blocks: Sequence[Block], group: list[int]) -> Marked | None:
     """A table of Markdown or a grid of reStructuredText that names its columns."""
     lines = [text[blocks[at].start : blocks[at].end] for at in group]
-    if _BORDER.fullmatch(lines[0]):
-        table = _drawn(lines, [blocks[at].line for at in group])
+    if is_border(lines[0]):
+        lines = [_WITHIN.sub(r"\1+\2+", line) for line in lines]
+        table = _drawn(*_parted(lines, [blocks[at].line for at in group]))
         return table if any(grid_of(table.rows, table.header).names) else None
     rule = next((row for row, line in enumerate(lines) if _is_rule(line)), 0)
     if not rule or not all("|" in line for line in lines[:rule]):
@@ -101,6 +103,18 @@ def _split(line: str) -> list[Cell]:
     return [Cell(one_line(cell.replace("\\|", "|"))) for cell in _BAR.split(bare)]
 
 
+def _parted(lines: list[str], numbers: list[int]) -> tuple[list[str], list[int]]:
+    """The lines of a table, with a border between any two rows where a program drew one below the names alone."""
+    borders = [row for row, line in enumerate(lines) if is_border(line)]
+    whole = all(_split(line)[0].text for line in lines if not is_border(line))
+    if borders != [0, 2, len(lines) - 1] or "=" in lines[2] or not whole:
+        return lines, numbers
+    rows = list(zip(lines, numbers, strict=True))
+    below = [line for row in rows[3:-1] for line in (row, rows[2])]
+    parted = [*rows[:2], (lines[2].replace("-", "="), numbers[2]), *below]
+    return [line for line, _ in parted], [number for _, number in parted]
+
+
 def _drawn(lines: list[str], numbers: list[int]) -> Marked:
     """A table whose borders are drawn with `+`, `-` and `|`; a cell that none ends spans the next row or column."""
     places = sorted(
@@ -111,10 +125,14 @@ def _drawn(lines: list[str], numbers: list[int]) -> Marked:
     begun = [0]  # by row: the line of the file that it begins on
     header = 0
     for line, number in zip(lines, numbers, strict=True):
-        marks = "|+" if _EDGE.search(line) is None else "+"
-        inner = [place for place in places[1:-1] if line[place : place + 1] in set(marks)]
+        is_edge = _EDGE.search(line) is not None
+        inner = [
+            place
+            for place in places[1:-1]
+            if (mark := line[place : place + 1]) == "+" or (mark == "|" and (not is_edge or place in opened))
+        ]
         row = len(begun) - 1
-        if not _BORDER.fullmatch(line):
+        if not is_border(line):
             begun[-1] = begun[-1] or number
         for left, right in pairwise([places[0], *inner, places[-1]]):
             text = line[left + 1 : right].strip()
@@ -125,7 +143,7 @@ def _drawn(lines: list[str], numbers: list[int]) -> Marked:
             else:
                 wide = places.index(right) - places.index(left)
                 opened.setdefault(left, (row, wide, []))[2].append(text)
-        if marks == "+" and begun[-1]:
+        if is_edge and begun[-1]:
             begun.append(0)
             header = len(begun) - 1 if "=" in line else header
     begun = begun if begun[-1] else begun[:-1]

@@ -30,6 +30,16 @@ _FENCES = frozenset({"begin_src", "end_src", "begin_example", "end_example"})
 _SAID = frozenset({"title", "caption", "date", "author"})
 _ORG_LINK = re.compile(r"\[\[[^\[\]\n]++\]\[([^\[\]\n]++)\]\]")
 _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++(?:\n(?=\S)[^+\n]++)?+)(?<=\S)\+(?!\w)")
+_BOXED = re.compile(
+    r"^([ \t]*+[┌┏╔╭]([─━═])\2*+(?:[┬┯┰┳╤╥╦]\2++)++[┐┓╗╮])[ \t]*+\r?+\n"
+    r"(?:[ \t]*+[│┃║├┝┠┣╞╟╠][^\n]*+\n)++[ \t]*+[└┗╚╰][^\n]*+",
+    re.MULTILINE,
+)
+_BOX = str.maketrans(
+    dict.fromkeys("│┃║", "|") | dict.fromkeys("─━", "-") | {"═": "="} | dict.fromkeys(
+        "┌┏╔╭┐┓╗╮└┗╚╰┘┛╝╯├┝┠┣╞╟╠┤┥┨┫╡╢╣┬┯┰┳╤╥╦┴┷┸┻╧╨╩┼┿╂╋╪╫╬", "+"
+    )
+)
 _ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
 
 
@@ -85,10 +95,18 @@ def _from_org(line: str) -> str:
 
 
 def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document: the text."""
-    raw = decoded(path, data)
+    """One document: the text, its tables as those of every other format."""
+    raw = _BOXED.sub(_unboxed, decoded(path, data))
     text = clean(raw)
-    return [LoadedDocument(text, path.stem, blocks=with_lines(raw, text, blocks(text)))]
+    outline = Outline()
+    add_blocks(outline, text, with_lines(raw, text, blocks(text)))
+    return [outline.loaded(path.stem)]
+
+
+def _unboxed(table: re.Match[str]) -> str:
+    """A table that lines of boxes draw, drawn as reStructuredText does; as it is where its columns do not meet."""
+    even = all(len(line.rstrip()) == len(table[1]) for line in table[0].split("\n"))
+    return table[0].translate(_BOX) if even else table[0]
 
 
 def load_rst(path: Path, data: bytes) -> list[LoadedDocument]:
