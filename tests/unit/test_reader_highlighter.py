@@ -384,3 +384,17 @@ def test_capitals_alone_make_no_names():
     )
     assert (told["missing_names"], told["out_of_corpus_names"]) == (0.0, 0.0)
     assert told["anything_absent"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("Wer ist Projektleiter im Verein?", 0.5),
+        ("Wie füge ich der Seite Musik hinzu?", 1.0),
+        ("Wann öffnet das Bad am Samstag?", 0.0),
+        ("Wann sind die Offnungszeiten des Bades?", 0.0),
+    ],
+)
+def test_nouns_of_german_that_nothing_read_has(question, share):
+    text = "Der Verein öffnet das Schwimmbad. Die Öffnungszeiten: Sa 10 bis 18 Uhr."
+    assert features_of(question, text)["missing_names"] == share

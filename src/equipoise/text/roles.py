@@ -197,13 +197,18 @@ def _heading_level(text: str, stretch: Stretch, before: Stretch | None, after: S
         return _NUMBERED_LEVEL + 1 if _is_numbered_title(stretch, before, after) else 0
     if after.kind is BlockKind.CODE or _is_announced(text, after, stretch) or not _may_be_title(line, words):
         return 0
-    if _CHAPTER.match(line) and after.gap:
-        return _NUMBERED_LEVEL + 1
-    if section := _SECTIONED.match(line):
-        return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
+    if level := _numbered_level(line):
+        return level
     if len(words) <= _LABEL_WORDS and _is_label(line, stretch, after):
         return _LABEL_LEVEL
     return _titled_level(line, words) if after.gap else 0
+
+
+def _numbered_level(line: str) -> int:
+    """The level of a title that begins with its number, 0 for another line."""
+    if section := _SECTIONED.match(line):
+        return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
+    return _NUMBERED_LEVEL + 1 if _CHAPTER.match(line) else 0
 
 
 def _may_be_title(line: str, words: Sequence[str]) -> bool:

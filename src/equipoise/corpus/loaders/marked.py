@@ -13,7 +13,7 @@ from equipoise.text.lines import is_border
 
 _BAR = re.compile(r"(?<!\\)\|")
 _EDGE = re.compile(r"\+:?+[-=]|[-=]:?+\+")
-_WITHIN = re.compile(r"(\s*+)\|(-++(?:\+-++)++)\|\s*+")
+_WITHIN = re.compile(r"\A(\s*+)\|(-++(?:\+-++)++)\|\s*+")
 _TABLE = frozenset({BlockKind.ROW, BlockKind.ASIDE})
 
 

@@ -36,9 +36,10 @@ _BOXED = re.compile(
     re.MULTILINE,
 )
 _BOX = str.maketrans(
-    dict.fromkeys("│┃║", "|") | dict.fromkeys("─━", "-") | {"═": "="} | dict.fromkeys(
-        "┌┏╔╭┐┓╗╮└┗╚╰┘┛╝╯├┝┠┣╞╟╠┤┥┨┫╡╢╣┬┯┰┳╤╥╦┴┷┸┻╧╨╩┼┿╂╋╪╫╬", "+"
-    )
+    dict.fromkeys("│┃║", "|")
+    | dict.fromkeys("─━", "-")
+    | {"═": "="}
+    | dict.fromkeys("┌┏╔╭┐┓╗╮└┗╚╰┘┛╝╯├┝┠┣╞╟╠┤┥┨┫╡╢╣┬┯┰┳╤╥╦┴┷┸┻╧╨╩┼┿╂╋╪╫╬", "+")
 )
 _ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
 

@@ -11,8 +11,12 @@ from equipoise.text.facts import YEARS
 from equipoise.text.references import ASKING
 from equipoise.text.tokens import STOP_WORDS, WORD, numbers, words
 
-CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
-"""Names that a text may write as numbers."""
+_GERMAN = """
+    Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonnabend Sonntag Januar Jänner Februar März April Mai Juni Juli
+    August September Oktober November Dezember
+""".split()  # noqa: SIM905
+CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name, *_GERMAN) if name)
+"""Names that a text may write as numbers, or in short."""
 UNIT = 2
 """Words behind a number that may be its unit: "30 working days"."""
 

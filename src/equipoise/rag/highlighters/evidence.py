@@ -52,6 +52,9 @@ ALIKE = 80.0
 STEM = 5
 PART = 4
 """Letters of a part of a compound."""
+SHORTEST = 3
+"""Letters of a noun without its ending."""
+_ENDINGS = ("es", "en", "er", "s", "n", "e")
 ASKING = frozenset(
     """
     long much many often old cost costs get gets got allowed possible
@@ -125,19 +128,20 @@ def features(query: Query, reading: Reading, decision: float) -> Floats:
     typed = query.last or query.text
     question = typed.lower() if typed.isupper() else typed
     every = everything(reading.passages)
-    named = [name for each in _names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    foreign = is_foreign(question)
+    named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
     said = absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
         "passage": max(float(reading.scores[0]), window) / SCALE,
         "window": window / SCALE,
-        "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
+        "missing_names": _names_missing(named, every, foreign=foreign) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
         "missing_numbers": len(unsaid(question, every)) / max(1, len(set(numbers(question)))),
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
-    values["decision"] = decision / (DECIDED * FOREIGN if is_foreign(question) else DECIDED)
+    values["decision"] = decision / (DECIDED * FOREIGN if foreign else DECIDED)
     return np.array([values[name] for name in FEATURES])
 
 
@@ -146,10 +150,35 @@ def everything(passages: Iterable[Passage]) -> str:
     return "\n".join("\n".join((passage.title, *passage.headings, passage.text)) for passage in passages)
 
 
-def _names(question: str) -> list[str]:
-    """The names of a question; in German, which writes all nouns with a capital, only those with two capitals."""
-    every = names(question)
-    return [name for name in every if sum(map(str.isupper, name)) > 1] if is_foreign(question) else every
+def _names_missing(named: Sequence[str], text: str, *, foreign: bool) -> float:
+    """The share (0 to 1) of the names that the text has in no like form. In another language than English, where a name
+    may be any noun of German, they may stand in parts, and each weighs the same."""
+    if not foreign:
+        return missing(named, text)
+    return len(_nowhere(named, text)) / max(1, len(named))
+
+
+def _nowhere(nouns: Iterable[str], text: str) -> frozenset[str]:
+    """Those that the text of another language than English has in no form: not but for the ending, nor in parts."""
+    there = _plain(text)
+    whole = set(words(there))
+    return frozenset(
+        noun for noun in nouns if not (in_parts(plain := _plain(noun), there) or _ends(plain, whole))
+    )
+
+
+def _plain(text: str) -> str:
+    """In lower case, and an umlaut as the letter below its dots, however it is written."""
+    written = text.casefold().translate(UMLAUTS)
+    return written.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+
+
+def _ends(name: str, whole: Set[str]) -> bool:
+    """Whether the name but for its ending is one of the words, or stands at an end of one: "Bades" where it has
+    "Schwimmbad"."""
+    bare = next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
+    bare = bare if len(bare) >= SHORTEST else name
+    return any(word.startswith(bare) or word.endswith(bare) for word in whole)
 
 
 def absent_words(query: Query, text: str) -> frozenset[str]:
@@ -157,17 +186,16 @@ def absent_words(query: Query, text: str) -> frozenset[str]:
     features of their own, aside, and words half of which is one that is there ("scale" of "limescale"). Of another
     language than English only the words with a capital count, which German writes nouns with, and they may stand in the
     text in parts: "Beitrag" in "Jahresbeitrag"."""
-    there = text.casefold().translate(UMLAUTS)
     said = (word for word in query.out_of_corpus if word not in SAYING_NOTHING and not quantities(word))
     if not is_foreign(query.text):
+        there = text.casefold().translate(UMLAUTS)
         strange = {word: word.translate(UMLAUTS) for word in query.unknown if len(word) >= STEM}
         whole = {word for word in words(there) if len(word) >= STEM} if strange else frozenset()
         return frozenset(said) - {
             word for word, plain in strange.items() if plain in there or _is_compound(plain, whole)
         }
     lower = {match.group() for match in WORD.finditer(query.text) if match.group().islower()}
-    nouns = (word for word in said if word not in lower)
-    return frozenset(word for word in nouns if not in_parts(word.translate(UMLAUTS), there))
+    return _nowhere((word for word in said if word not in lower), text)
 
 
 def _is_compound(word: str, whole: Set[str]) -> bool:
