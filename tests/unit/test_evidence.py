@@ -2,7 +2,8 @@
 
 import pytest
 
-from equipoise.rag.highlighters.evidence import missing, terms_missing
+from equipoise.corpus.spelling import is_foreign
+from equipoise.rag.highlighters.evidence import missing, sought, terms_missing
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,17 @@ def test_missing_words(wanted, text, share):
 )
 def test_terms_that_are_not_there(question, share):
     assert terms_missing(question, "SMTP_DELAY, --once and onRequest are in 5.0.0.") == share
+
+
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("Comment régler la luminosité de l'écran ?", ["luminosité", "écran"]),
+        ("Quelle touche ouvre l’image des quais ?", ["touche", "image", "quais"]),
+        ("¿Cuántos usuarios tiene el puerto?", ["usuarios", "puerto"]),
+        ("Como pago la multa del barco", ["multa", "barco"]),
+    ],
+)
+def test_nouns_of_french_and_spanish(question, nouns):
+    assert is_foreign(question)
+    assert sought(question, foreign=True) == nouns

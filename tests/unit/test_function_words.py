@@ -1,4 +1,4 @@
-"""Function words of German and French, and what must not be among them."""
+"""Function words of German, French and Spanish, and what must not be among them."""
 
 import pytest
 
@@ -16,6 +16,8 @@ def test_they_are_lower_case_and_apart_from_those_of_english():
     [
         ("Wie kann ich über Writer drucken?", ["writer", "drucken"]),
         ("Pourquoi dois-je monter le disque ?", ["monter", "disque"]),
+        ("¿Cómo puedo arrancar el modo de rescate?", ["arrancar", "modo", "rescate"]),
+        ("Los Angeles has sun, hay and a son", ["los", "angeles", "sun", "hay", "son"]),
         ("Did men die in the war?", ["men", "die", "war"]),
         ("pip, man and dir: sans serif", ["pip", "man", "dir", "sans", "serif"]),
         ("Wie?", ["wie"]),

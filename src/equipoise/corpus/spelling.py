@@ -47,6 +47,8 @@ _RARE = frozenset(
 )
 """Words that are near to one of SMALL and in few lists of common ones."""
 _IDENTIFIER = re.compile(r"\w[_/\\@=:.#]+\w|^\W{0,2}[-/`~$]\w|[`_$]")
+_HOW = re.compile(r"\W*+(?:comment \w++(?<=[ei]r|re)|como \w++(?<=[aeo]))(?!\w)", re.IGNORECASE)
+"""How it is asked in French and in Spanish without its accent; alone both are words of English, too."""
 _ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
 _NEIGHBOURS = [{*pair} for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row)]
 _LONGEST = 30
@@ -91,8 +93,10 @@ def plain(text: str) -> list[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether more of its words are function words of German or French, or verbs that questions have there, than
-    function words of English alone."""
+    """Whether more of its words are function words of German, French or Spanish, or verbs that questions have there,
+    than function words of English alone; or whether it begins with a word that asks how and one like a verb."""
+    if _HOW.match(text):
+        return True
     words = [word.casefold() for word in plain(text)]
     foreign = sum(word in FUNCTION_WORDS or word in VERBS for word in words)
     return foreign > sum(word in SMALL and word not in BOTH for word in words)

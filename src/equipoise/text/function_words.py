@@ -1,4 +1,4 @@
-"""Function words of German and French: questions are full of them, and they tell texts apart badly.
+"""Function words of German, French and Spanish: questions are full of them, and they tell texts apart badly.
 
 Only words that are not also a content word or a name in English or in computing ("die", "war", "man", "hat", "mit",
 "oder", "des", "sans", "comment", "pour", "est", "un"): documents and questions are read without asking for their
@@ -25,16 +25,21 @@ _FRENCH = """
     que quel quelle quelles quels qui quoi selon seront sont tes tous tout toute toutes très une vers vos votre
     vous à été
 """
+_SPANISH = """
+    cuál cuáles cuándo cuánta cuántas cuánto cuántos cuanta cuantas cuanto cuantos cómo debe debo del dónde donde el
+    ella ellas ellos ese esta estas este estos está están más muy para pero poder por porque puede pueden puedo quién
+    quiénes qué ser sobre sus tengo tiene tienen también una unas unos
+"""
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 """How they are written where there are none."""
-FUNCTION_WORDS = frozenset(f"{_GERMAN} {_FRENCH} {_GERMAN.translate(UMLAUTS)}".split())
+FUNCTION_WORDS = frozenset(f"{_GERMAN} {_FRENCH} {_SPANISH} {_GERMAN.translate(UMLAUTS)}".split())
 """Lower case."""
 VERBS = frozenset(
     """
-    bekomme bekommen bekommt brauche brauchen braucht coûte coûtent darf einmal geht heisst heißt kostet kosten liegt
-    machen macht sagt steht
+    bekomme bekommen bekommt brauche brauchen braucht coûte coûtent cuesta cuestan darf einmal geht heisst heißt
+    kostet kosten liegt machen macht necesita necesito sagt steht
     """.split()  # noqa: SIM905
 )
-"""Words of German and French questions that say more than a function word; lower case."""
+"""Words of questions in these languages that say more than a function word; lower case."""
 BOTH = frozenset({"also", "was", "will"})
 """Function words of English that German has, too."""

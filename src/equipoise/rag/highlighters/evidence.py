@@ -5,6 +5,7 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
@@ -54,6 +55,12 @@ PART = 4
 """Letters of a part of a compound."""
 SHORTEST = 3
 """Letters of a noun without its ending."""
+_NOUN = re.compile(
+    r"\b(?:(?:le|la|les|une?|des?|du|aux?|cette?|ces|quel(?:le)?s?|combien de|el|l[ao]s|un[ao]s?|del?|al"
+    r"|qué|cuánt[ao]s?)\s|[ld]['’])(?:[ld]['’])?(\w{4,40})",
+    re.IGNORECASE,
+)
+"""A word of French or Spanish behind what stands before nouns."""
 _ENDINGS = ("es", "en", "er", "s", "n", "e")
 ASKING = frozenset(
     """
@@ -129,7 +136,7 @@ def features(query: Query, reading: Reading, decision: float) -> Floats:
     question = typed.lower() if typed.isupper() else typed
     every = everything(reading.passages)
     foreign = is_foreign(question)
-    named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    named = sought(question, foreign=foreign)
     said = absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
@@ -150,9 +157,18 @@ def everything(passages: Iterable[Passage]) -> str:
     return "\n".join("\n".join((passage.title, *passage.headings, passage.text)) for passage in passages)
 
 
+def sought(question: str, *, foreign: bool) -> list[str]:
+    """The names of a question, case-folded, without those of the calendar; of another language than English also the
+    words behind what stands before nouns, and in German every noun is a name."""
+    if not foreign:
+        return [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    nouns = (each.casefold() for each in (*names(question), *_NOUN.findall(question)))
+    return list(dict.fromkeys(noun for noun in nouns if noun not in SAYING_NOTHING))[:MOST_WORDS]
+
+
 def _names_missing(named: Sequence[str], text: str, *, foreign: bool) -> float:
-    """The share (0 to 1) of the names that the text has in no like form. In another language than English, where a name
-    may be any noun of German, they may stand in parts, and each weighs the same."""
+    """The share (0 to 1) of the names that the text has in no like form. In another language than English, where they
+    are nouns, too, they may stand in parts, and each weighs the same."""
     if not foreign:
         return missing(named, text)
     return len(_nowhere(named, text)) / max(1, len(named))
@@ -168,9 +184,10 @@ def _nowhere(nouns: Iterable[str], text: str) -> frozenset[str]:
 
 
 def _plain(text: str) -> str:
-    """In lower case, and an umlaut as the letter below its dots, however it is written."""
-    written = text.casefold().translate(UMLAUTS)
-    return written.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    """In lower case and without accents, an umlaut as the letter below its dots, however it is written."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return bare.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
 def _ends(name: str, whole: Set[str]) -> bool:
