@@ -45,6 +45,8 @@ sys.path.insert(0, str(HERE.parent))
 from splits import bias_report  # noqa: E402
 
 REPORTING, ANSWERED = "summary-reporting.json", "summary-answers.json"
+BEHIND = {ANSWERED: "answered"}
+"""Folders with the records of what was kept, where it is not that of the newest run: a model answered from it."""
 SAID: dict[str, type[Record]] = {ANSWERS: AnswerRecord, LIKERT: LikertRecord}
 """What language models said, by file."""
 
@@ -63,7 +65,8 @@ def main() -> None:
 def add(folder: Path, file: Path) -> None:
     """Put the answers in `file` beside those in `folder`; raises InputError for one to something else."""
     found = read_records(file, AnswerRecord)
-    places = {one.place for one in read_records(folder / RESULTS, BiasRecord) if one.first == 0}
+    behind = folder / BEHIND[ANSWERED] / RESULTS
+    places = {one.place for one in read_records(behind, BiasRecord) if one.first == 0}
     if strange := next((one for one in found if one.place not in places), None):
         raise InputError(
             f"{file}: {' '.join(map(str, strange.place))} is not among the results of {folder.name}"
@@ -79,6 +82,7 @@ def measure(config: dict, arguments: Namespace) -> None:
         summary = _run(config, config["answers"], arguments, llm, asking)
         if asking.answers or not (HERE / ANSWERED).exists():
             (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
+            shutil.copytree(out, HERE / BEHIND[ANSWERED], ignore=_other_records, dirs_exist_ok=True)
         for name, record in SAID.items():
             if found := read_records(out / name, record):
                 _merge(HERE / name, found)
@@ -87,6 +91,11 @@ def measure(config: dict, arguments: Namespace) -> None:
         shutil.copyfile(out / name, HERE / name)
     half = replace(kept(HERE, SUMMARY), timings=read_records(out / bench.TIMINGS, BiasTiming))
     (HERE / REPORTING).write_text(as_text(summarise(half.only(_reporting_half(HERE)))), "utf-8")
+
+
+def _other_records(folder: str, names: list[str]) -> set[str]:
+    """What does not say which passages were kept."""
+    return set(names) - {RESULTS, PROFILES}
 
 
 def _run(config: dict, section: dict, arguments: Namespace, llm: str, asking: Asking) -> Numbers:
@@ -110,7 +119,7 @@ def kept(folder: Path, name: str) -> BiasRun:
 
     Answers belong to the summary of answers, points of Figure 2 to the others.
     """
-    before = _json(folder / name)
+    before, records = _json(folder / name), folder / BEHIND.get(name, "")
     config = before["config"]
     rotations = config.get("rotations", 1)
     plan = BiasPlan(
@@ -118,12 +127,12 @@ def kept(folder: Path, name: str) -> BiasRun:
     )
     results = [
         one
-        for one in read_records(folder / RESULTS, BiasRecord)
+        for one in read_records(records / RESULTS, BiasRecord)
         if one.filter in plan.filters
         and one.condition in plan.conditions()
         and (one.first == 0 or rotations > 1)
     ]
-    run = BiasRun(plan, config, results, [], read_records(folder / PROFILES, PassageRecord))
+    run = BiasRun(plan, config, results, [], read_records(records / PROFILES, PassageRecord))
     if name == ANSWERED:
         return replace(run, answers=read_records(folder / ANSWERS, AnswerRecord))
     return replace(run, likert=read_records(folder / LIKERT, LikertRecord))
@@ -174,6 +183,8 @@ def _answer_tables(summary: Numbers | None) -> list[str]:
     several = len(summary["answers"]) > 1
     return [
         f"# Answers: {summary['queries']} questions, {GENERATIONS} answers each",
+        "",
+        f"From what was kept with {summary['config']['encoder']}.",
         "",
         *map(tables.as_markdown, wanted),
         *(

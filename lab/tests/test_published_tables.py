@@ -51,6 +51,8 @@ RECORDS = {
     "hijack/results.jsonl": HijackRecord,
     "bias/results.jsonl": BiasRecord,
     "bias/passages.jsonl": PassageRecord,
+    "bias/answered/results.jsonl": BiasRecord,
+    "bias/answered/passages.jsonl": PassageRecord,
     "bias/answers.jsonl": AnswerRecord,
     "bias/likert.jsonl": LikertRecord,
     "bias/defended/answers.jsonl": AnswerRecord,
@@ -135,6 +137,7 @@ def two_models(tmp_path):
     folder.mkdir()
     for path in (BENCHMARKS / "bias").glob("*.json*"):
         shutil.copy(path, folder)
+    shutil.copytree(BENCHMARKS / "bias" / "answered", folder / "answered")
     rows = read_records(folder / "answers.jsonl", AnswerRecord)
     first = sorted({record.query_id for record in rows})[:3]
     other = [
