@@ -2,6 +2,7 @@
 
 import json
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from equipoise.core.settings import RetrievalSettings, Settings
 from equipoise.core.types import Document, Passage, Query, Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.indexing import prepare
+from equipoise.corpus.record_types import check_meta
 from equipoise.corpus.store import Store
 from equipoise.models.bge import BgeEncoder
 from equipoise.models.crossencoder import CrossEncoder
@@ -109,10 +111,8 @@ class TestByTheIndex:
         assert isinstance(build.encoder("hf/evil/model", store), PooledEncoder)
 
     def test_an_encoder_that_is_none_of_ours_is_refused_with_both_names(self, store):
-        filled(store, HashedWords(name="all-MiniLM-L6-v2/older"))
-        with pytest.raises(
-            StoreError, match=r"all-MiniLM-L6-v2/older .*let retrieval\.encoder be auto or that one"
-        ):
+        filled(store, HashedWords(name="another/older"))
+        with pytest.raises(StoreError, match=r"another/older .*let retrieval\.encoder be auto or that one"):
             build.components(Settings(), store)
 
     def test_documents_on_the_spot_have_an_index_for_each_encoder(self, tmp_path, monkeypatch):
@@ -197,3 +197,13 @@ class TestCalibration:
     def test_the_highlighter_takes_it(self, store):
         components = Components(Settings(), store, HashedWords(name=sentence.E5))
         assert SentenceHighlighter.from_components(components).fitted.bias == calibration(sentence.E5).bias
+
+
+@pytest.mark.parametrize(("kept", "now", "may_be_chosen"), [
+    ("m/int8-1", "m/int8-2", False), ("m/int8-1", "n/int8-1", True), ("hf/m/a", "hf/m/b", True)])  # fmt: skip
+def test_an_earlier_form_of_the_encoder_cannot_be_chosen_again(kept, now, may_be_chosen):
+    stored, given = ({"encoder": name, "dimensions": "384"} for name in (kept, now))
+    with pytest.raises(StoreError) as caught:
+        check_meta(Path("a.db"), stored, given)
+    assert ("retrieval.encoder" in str(caught.value)) is may_be_chosen
+    assert str(caught.value).endswith("index into a new store")

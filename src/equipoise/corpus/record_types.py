@@ -266,9 +266,11 @@ def check_meta(path: Place, stored: Mapping[str, str], given: Mapping[str, str])
     """Raises StoreError where vectors of the encoder in `stored` are not of the one in `given`."""
     if stored and stored != given:
         theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
+        one, two = (m.get("encoder", "").rpartition("/")[0] for m in (stored, given))
+        earlier = one == two and one.partition("/")[0] not in ("", "hf")  # nothing gives its vectors any more
+        other = "" if earlier else "let retrieval.encoder be auto or that one, or "
         raise StoreError(
-            f"the store {path} was built with {theirs}, not {ours}: "
-            "let retrieval.encoder be auto or that one, or index into a new store"
+            f"the store {path} was built with {theirs}, not {ours}: {other}index into a new store"
         )
 
 
