@@ -50,3 +50,15 @@ def test_terms_that_are_not_there(question, share):
 def test_nouns_of_french_and_spanish(question, nouns):
     assert is_foreign(question)
     assert sought(question, foreign=True) == nouns
+
+
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("wie lange braucht die lammkeule im schnellkochtopf", ["lammkeule", "schnellkochtopf"]),
+        ("Wie lange braucht die zarte Keule im Ofen?", ["keule", "ofen"]),
+        ("Wann öffnet das Bad am Samstag?", ["bad"]),
+    ],
+)
+def test_nouns_of_german(question, nouns):
+    assert sought(question, foreign=True) == nouns

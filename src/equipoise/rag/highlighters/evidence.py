@@ -61,6 +61,8 @@ _NOUN = re.compile(
     re.IGNORECASE,
 )
 """A word of French or Spanish behind what stands before nouns."""
+_SMALL_NOUN = re.compile(r"\b(?:[mk]?ein(?:e[mnrs]?)?|d(?:er|ie|as|e[mn])|[ai]m|zu[mr]|vom|beim)\s(\w{4,40})")
+"""The same of German, where a question is typed without capitals."""
 _ENDINGS = ("es", "en", "er", "s", "n", "e")
 ASKING = frozenset(
     """
@@ -159,10 +161,11 @@ def everything(passages: Iterable[Passage]) -> str:
 
 def sought(question: str, *, foreign: bool) -> list[str]:
     """The names of a question, case-folded, without those of the calendar; of another language than English also the
-    words behind what stands before nouns, and in German every noun is a name."""
+    words behind what stands before nouns, and in German every noun is a name, if it is typed as one."""
     if not foreign:
         return [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
-    nouns = (each.casefold() for each in (*names(question), *_NOUN.findall(question)))
+    german = names(question) or _SMALL_NOUN.findall(question)
+    nouns = (each.casefold() for each in (*german, *_NOUN.findall(question)))
     return list(dict.fromkeys(noun for noun in nouns if noun not in SAYING_NOTHING))[:MOST_WORDS]
 
 
