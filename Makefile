@@ -11,7 +11,7 @@ with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
-	bench-reading bench-field bench-speed bench-stores bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
+	bench-reading bench-field bench-speed bench-serve bench-stores bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
 	bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model ranking-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
@@ -120,7 +120,10 @@ bench-field: $(VENV)/.bench
 bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex
 	$(BIN)/python benchmarks/speed/run.py
 	$(BIN)/python benchmarks/speed/anchors.py
-	$(BIN)/python benchmarks/speed/questions.py --rates 1 2 3 5
+	$(BIN)/python benchmarks/speed/questions.py
+
+bench-serve: $(VENV)/.speed $(VENV)/.serve
+	$(BIN)/python benchmarks/speed/questions.py --rounds 1 --rates 1 2 3 4 5
 
 # DATABASE=postgres://me@host/database
 bench-stores: $(VENV)/.speed $(VENV)/.postgres $(VENV)/.stores-test

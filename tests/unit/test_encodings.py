@@ -63,7 +63,7 @@ def test_rows_and_pages_are_read_in_it_too():
 
 def test_letters_typed_over_each_other_are_said_once():
     page = "N\bNA\bAM\bME\bE\n   ferry - cross a _\br_\bi_\bv_\be_\br\n\x1b[1mSEE ALSO\x1b[0m boat(1)\n"
-    assert document_of("ferry.txt", page).text == "NAME\n   ferry - cross a river\nSEE ALSO boat(1)\n"
+    assert document_of("ferry.txt", page).text == "NAME\n   ferry - cross a river\nSEE ALSO boat(1)"
 
 
 def test_the_report_says_which(tmp_path, monkeypatch):

@@ -127,7 +127,7 @@ class TestManualPages:
     def test_compressed_ones_and_other_files_with_a_number(self):
         page = b".TH A 1\n.SH NAME\na \\- b\n"
         assert document_of("a.1.gz", gzip.compress(page)).text == document_of("a.1", page).text
-        assert document_of("server.log.1", "One line.\n").text == "One line.\n"
+        assert document_of("server.log.1", "One line.\n").text == "One line."
         assert kind_of(Path("a.zip.gz")) == ""
         assert whole_texts(Path("a.1.gz"), gzip.compress(page))[0].text == page.decode()
 

@@ -47,8 +47,12 @@ _RARE = frozenset(
 )
 """Words that are near to one of SMALL and in few lists of common ones."""
 _IDENTIFIER = re.compile(r"\w[_/\\@=:.#]+\w|^\W{0,2}[-/`~$]\w|[`_$]")
-_HOW = re.compile(r"\W*+(?:comment \w++(?<=[ei]r|re)|como \w++(?<=[aeo]))(?!\w)", re.IGNORECASE)
-"""How it is asked in French and in Spanish without its accent; alone both are words of English, too."""
+_HOW = re.compile(
+    r"\W*+(?:comment \w++(?<=[ei]r|re)|como \w++(?<=[aeo]))(?!\w)"
+    r"(?=.*(?:\s\?|\s(?:une?|l[ae]s?|des?|du|el|los|mon|mes|mi)\s|\b[ld]['’]))",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How it is asked in French, and in Spanish without its accent: words of English, too, but not so."""
 _ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
 _NEIGHBOURS = [{*pair} for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row)]
 _LONGEST = 30
