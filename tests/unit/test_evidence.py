@@ -53,7 +53,8 @@ def test_nouns_of_french_and_spanish(question, nouns):
 
 
 @pytest.mark.parametrize(
-    "question", ["comment character in ini files", "Como lake boats", "How do I write a comment here?", "Los Angeles"]
+    "question",
+    ["comment character in ini files", "Como lake boats", "How do I write a comment here?", "Los Angeles"],
 )
 def test_english_that_looks_like_french_or_spanish(question):
     assert not is_foreign(question)
