@@ -11,8 +11,8 @@ with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
-	bench-reading bench-field bench-speed bench-serve bench-stores bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model ranking-model bench-hijack \
+	bench-reading bench-field bench-speed bench-serve bench-stores bench-bias bench-bias-answers bench-bias-likert \
+	bench-bias-own bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model ranking-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
 demo: $(VENV)/.core

@@ -82,20 +82,20 @@ def measure(config: dict, arguments: Namespace) -> None:
         summary = _run(config, config["answers"], arguments, llm, asking)
         if asking.answers or not (HERE / ANSWERED).exists():
             (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
-            shutil.copytree(out, HERE / BEHIND[ANSWERED], ignore=_other_records, dirs_exist_ok=True)
+            _copy(out, HERE / BEHIND[ANSWERED], RESULTS, PROFILES)
         for name, record in SAID.items():
             if found := read_records(out / name, record):
                 _merge(HERE / name, found)
     _run(config, config | {"slots": 1}, arguments, "none", Asking())
-    for name in (RESULTS, PROFILES, SUMMARY):
-        shutil.copyfile(out / name, HERE / name)
+    _copy(out, HERE, RESULTS, PROFILES, SUMMARY)
     half = replace(kept(HERE, SUMMARY), timings=read_records(out / bench.TIMINGS, BiasTiming))
     (HERE / REPORTING).write_text(as_text(summarise(half.only(_reporting_half(HERE)))), "utf-8")
 
 
-def _other_records(folder: str, names: list[str]) -> set[str]:
-    """What does not say which passages were kept."""
-    return set(names) - {RESULTS, PROFILES}
+def _copy(source: Path, target: Path, *names: str) -> None:
+    target.mkdir(exist_ok=True)
+    for name in names:
+        shutil.copyfile(source / name, target / name)
 
 
 def _run(config: dict, section: dict, arguments: Namespace, llm: str, asking: Asking) -> Numbers:

@@ -1,6 +1,7 @@
 """Text with its typography evened out, and the way back to the original offsets."""
 
 import re
+import unicodedata
 from array import array
 from dataclasses import dataclass
 
@@ -47,3 +48,14 @@ def normalise(text: str, start: int = 0, end: int | None = None) -> Normal:
     parts.append(text[at:end])
     offsets.extend(range(at, end))
     return Normal("".join(parts), offsets)
+
+
+def without_accents(text: str) -> str:
+    """The letters without what is written on or below them (NFKD).
+
+    >>> without_accents("Öffnungszeiten à l'été")
+    "Offnungszeiten a l'ete"
+    """
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)
+    )

@@ -5,12 +5,12 @@ A message is small talk where phrases of `small_talk.txt` cover all of it. A wor
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from equipoise.text.normal import without_accents
 from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import says_something, words
 
@@ -120,8 +120,7 @@ def _expanded(line: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """In lower case, without accents and apostrophes, a letter that is typed three times and more once."""
-    letters = (letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
-    return _MANY.sub(r"\1", "".join(letters).casefold()).replace("'", "")
+    return _MANY.sub(r"\1", without_accents(text).casefold()).replace("'", "")
 
 
 def _is_mashed(word: str) -> bool:

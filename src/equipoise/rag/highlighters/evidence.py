@@ -5,7 +5,6 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +19,7 @@ from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.amounts import CALENDAR, unsaid
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
+from equipoise.text.normal import without_accents
 from equipoise.text.numerals import quantities
 from equipoise.text.quotes import LONGEST
 from equipoise.text.spans import SpanPolicy
@@ -188,9 +188,7 @@ def _nowhere(nouns: Iterable[str], text: str) -> frozenset[str]:
 
 def _plain(text: str) -> str:
     """In lower case and without accents, an umlaut as the letter below its dots, however it is written."""
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return bare.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    return without_accents(text.casefold()).replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
 def _ends(name: str, whole: Set[str]) -> bool:
