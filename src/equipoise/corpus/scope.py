@@ -45,12 +45,13 @@ class Sql(NamedTuple):
 
 class SqlDialect(NamedTuple):
     """How a kind of database asks: its sign for a place; the value of a name as text and as number, null for another
-    kind, each with two places for the name; and how the name is written there."""
+    kind, each with two places for the name; how the name is written there; and that a column is among what is asked."""
 
     place: str
     text: str
     number: str
     path: str
+    among: str
 
 
 SQLITE = SqlDialect(
@@ -58,12 +59,14 @@ SQLITE = SqlDialect(
     "CASE json_type(metadata, ?) WHEN 'text' THEN json_extract(metadata, ?) END",
     "CASE WHEN json_type(metadata, ?) IN ('integer', 'real') THEN json_extract(metadata, ?) END",
     '$."{}"',
+    "{} IN ({})",
 )
 POSTGRES = SqlDialect(
     "%s",
     "CASE jsonb_typeof(metadata::jsonb -> %s::text) WHEN 'string' THEN metadata::jsonb ->> %s::text END COLLATE \"C\"",
     "CASE jsonb_typeof(metadata::jsonb -> %s::text) WHEN 'number' THEN (metadata::jsonb ->> %s::text)::float8 END",
     "{}",
+    "{} = ANY(ARRAY({}))",  # one by one from the index; IN joins the whole partition, in twice the time
 )
 
 
@@ -90,7 +93,8 @@ class DocumentScope:
             return condition
         meant = meant_by(self.where, dialect)
         inner = f"SELECT number FROM documents WHERE {meant.text}"
-        return Sql(f"{condition.text} AND {column} IN ({inner})", (*condition.values, *meant.values))
+        among = dialect.among.format(column, inner)
+        return Sql(f"{condition.text} AND {among}", (*condition.values, *meant.values))
 
     def passages(self, column: str, dialect: SqlDialect) -> Sql:
         """That `column` is the id of a passage of one of the documents."""
@@ -99,7 +103,8 @@ class DocumentScope:
             return condition
         meant = self.documents("document", dialect)
         inner = f"SELECT passage_id FROM passages WHERE {meant.text}"
-        return Sql(f"{condition.text} AND {column} IN ({inner})", (*condition.values, *meant.values))
+        among = dialect.among.format(column, inner)
+        return Sql(f"{condition.text} AND {among}", (*condition.values, *meant.values))
 
 
 def meant_by(where: Where, dialect: SqlDialect) -> Sql:
