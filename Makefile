@@ -9,9 +9,9 @@ WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 # The files of tests that have a mark: to import all others takes longer than some of them.
 with = $(shell grep --recursive --files-with-matches --include='*.py' 'mark\.$(1)' tests lab/tests)
 
-.PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
-	nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
-	bench-reading bench-field bench-speed bench-serve bench-stores bench-bias bench-bias-answers bench-bias-likert \
+.PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check types architecture \
+	fuzz kills nightly serve-kills serve-isolation serve-client serve-failing failover indexers workers \
+	bench-reading bench-field bench-speed bench-curve bench-serve bench-stores bench-bias bench-bias-answers bench-bias-likert \
 	bench-bias-own bench-bias-hotpotqa bench-contested bench-corpus stance-model decision-model ranking-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration profile docs clean extras
 
@@ -24,6 +24,9 @@ demo-llm: $(VENV)/.local
 
 serve: $(VENV)/.serve
 	$(BIN)/equipoise serve --docs examples/sqlite
+
+# Workers of which each computes on all processors wait for each other, minutes where torch trains.
+test test-hf: export OMP_NUM_THREADS = 1
 
 test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python -m pytest -m "not live and not nightly" --ignore tests/architecture --ignore tests/integrations \
@@ -56,7 +59,12 @@ test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VEN
 check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --jobs 2 --output-sync types architecture
+
+types:
 	$(BIN)/mypy
+
+architecture:
 	$(BIN)/python -m pytest -m "not nightly" tests/architecture -n auto --dist worksteal
 
 fuzz: $(VENV)/.test
@@ -121,6 +129,9 @@ bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex
 	$(BIN)/python benchmarks/speed/run.py
 	$(BIN)/python benchmarks/speed/anchors.py
 	$(BIN)/python benchmarks/speed/questions.py
+
+bench-curve: $(VENV)/.bench
+	$(BIN)/python benchmarks/speed/curve.py --data $(DATA)
 
 bench-serve: $(VENV)/.speed $(VENV)/.serve
 	$(BIN)/python benchmarks/speed/questions.py --rounds 1 --rates 1 2 3 4 5

@@ -9,8 +9,6 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from equipoise.core.settings import Settings
 from equipoise.core.types import Document, Trust
 from equipoise.models.scripted import ScriptedChat
@@ -18,6 +16,7 @@ from equipoise.rag.library import Library
 from equipoise.text.tokens import content_words
 from hashed_words import HashedWords
 from library_texts import TEXTS
+from overlap import Overlap
 
 OFFICE = "\n\n".join(
     (
@@ -68,17 +67,6 @@ SETTINGS = {
 }
 MODES = ("extractive", "others", "chat", "chat others", "trusted-only")
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]")
-
-
-class Overlap:
-    """A reranker that counts the question's words in a text, and how few others there are."""
-
-    name = "overlap"
-
-    def scores(self, question, texts):
-        asked = set(content_words(question))
-        found = [(len(asked & set(words)), len(words)) for words in map(content_words, texts)]
-        return np.array([14.0 * hits / max(1, len(asked)) - 7.0 - many / 1000 for hits, many in found])
 
 
 def reads(messages):

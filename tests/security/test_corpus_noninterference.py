@@ -15,9 +15,11 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import vectors
 from equipoise.corpus.naming import document_id
+from equipoise.models.adapted import DecisionModel
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.library import Library
 from hashed_words import HashedWords
+from overlap import Overlap
 from stores_here import cluster, new_place  # noqa: F401
 from verified import verified
 
@@ -31,8 +33,14 @@ SEARCH = {"phases": (Phase.explicit, Phase.generate), "derandomize": True, "repo
 """How a mutant is looked for: the first example that shows it is enough."""
 
 
+@pytest.fixture
+def words_decide(monkeypatch):
+    """Words in place of the decision model, which takes half the time; the last tests have the package's models."""
+    monkeypatch.setattr(DecisionModel, "scores", Overlap().scores)
+
+
 @pytest.fixture(params=KINDS)
-def new_world(request, new_place):  # noqa: F811
+def new_world(request, new_place, words_decide):  # noqa: F811
     """A function of a mode: a world with an empty store of its own."""
     opened = []
 
@@ -83,15 +91,16 @@ class Property:
 @pytest.mark.parametrize(
     ("new_world", "known"),
     [
-        ("sqlite", MODES),
+        ("sqlite", ("chat others", "others", "trusted-only")),
         ("postgres", ("chat others",)),
+        pytest.param("sqlite", MODES, marks=pytest.mark.nightly),
         pytest.param("postgres", MODES, marks=pytest.mark.nightly),
     ],
     indirect=["new_world"],
-    ids=["sqlite", "postgres", "postgres-in-all-modes"],
+    ids=["sqlite", "postgres", "sqlite-in-all-modes", "postgres-in-all-modes"],
 )
 def test_no_untrusted_document_moves_what_trusted_ones_answer(new_world, known):
-    """A mode is of the way above the store: in CI the other ones meet Postgres with random documents alone."""
+    """A mode is of the way above the store: in CI the other ones meet random documents alone."""
     Property(new_world, known=known).check(EXAMPLES)
 
 
@@ -154,7 +163,7 @@ class Folders:
 
 
 @pytest.fixture
-def folders(tmp_path, monkeypatch):
+def folders(tmp_path, monkeypatch, words_decide):
     return Folders(tmp_path, monkeypatch.chdir)
 
 
@@ -315,7 +324,12 @@ def alone_with_the_models(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "planted", [*KNOWN, Planted((Document("x", GIRAFFES, "x.md", "", Trust.UNTRUSTED),), (0,))]
+    "planted",
+    [
+        *KNOWN[:3],
+        Planted((Document("x", GIRAFFES, "x.md", "", Trust.UNTRUSTED),), (0,)),
+        *(pytest.param(planted, marks=pytest.mark.nightly) for planted in KNOWN[3:]),
+    ],
 )
 def test_nothing_moves_with_the_models_of_the_package(tmp_path, alone_with_the_models, planted):
     assert different(alone_with_the_models, with_the_models_of_the_package(tmp_path, planted), "others") == ""
