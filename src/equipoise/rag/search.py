@@ -18,9 +18,10 @@ from equipoise.rag.journal import Journal
 from equipoise.rag.versions import current, with_corrections
 from equipoise.text.tokens import script_of
 
-RERANKED = 8
-"""Candidates that a reranker reads: with 10 one more of 339 questions was answered rightly, and two near misses of 57
-more were answered (benchmarks/LOG.md, "A cheaper question")."""
+RERANKED, FOLLOWING = 6, 8
+"""Candidates that a reranker reads, and of a follow-up: the words of two questions find less. With 8 of both, four
+more of 420 questions are answered rightly and eight more of 168 near misses answered, in a fifth more time
+(benchmarks/LOG.md, "How much is read")."""
 
 
 def passage_scores(
@@ -39,15 +40,15 @@ def passage_scores(
 
 
 def reranked(reranker: Reranker, query: Query, candidates: Candidates) -> tuple[Candidates, Query]:
-    """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came, and
-    the query that knows these scores.
+    """The candidates with the first `RERANKED` of them, or `FOLLOWING`, in the order of the reranker's scores, ties as
+    they came, and the query that knows these scores.
 
     `scores` stay those of retrieval; so does the order for a question in a script that rerankers do not read. Raises
     ModelError.
     """
     if script_of(query.text):
         return candidates, query
-    first = candidates.passages[:RERANKED]
+    first = candidates.passages[: FOLLOWING if query.last else RERANKED]
     scores, query = passage_scores(reranker, query, first)
     order = np.argsort(-scores, kind="stable").tolist()
     return candidates.take([*order, *range(len(first), len(candidates))]), query
@@ -92,7 +93,7 @@ class Search:
     """What all pipelines begin with. `snapshot` holds the store still while several questions are searched for.
 
     `reranker` puts the candidates in order before the filter sees them, so that of those it does not take out the
-    best `k` are kept. It reads the first `RERANKED`; the others follow as they came. One with a method `load` loads
+    best `k` are kept. It reads the first of them; the others follow as they came. One with a method `load` loads
     its weights beside the search.
     """
 

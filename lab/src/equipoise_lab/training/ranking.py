@@ -21,7 +21,6 @@ from equipoise.corpus import loaders
 from equipoise.corpus.indexing import cut
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.models.crossencoder import READER
-from equipoise.rag.search import RERANKED
 from equipoise_lab.evaluation.results import Lines
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.extras import library
@@ -42,6 +41,8 @@ from equipoise_lab.training.updates import Updates, padded
 
 Taught = tuple[str, str, float]
 """A question, a text, and what the reader says of them."""
+RANKED = 8
+"""Passages of a question that are learnt from."""
 SHORT, MISTYPED, OF_A_ROW, FOLLOWING = 0.2, 0.1, 0.1, 0.1
 """Shares: questions of which two or three words are asked, questions with a wrong letter, questions for a cell where
 the passage has rows, questions asked with another one before them."""
@@ -112,7 +113,7 @@ def read_for(folder: Path, questions: int, seed: int, lines: Lines, report: Repo
         question = _as_asked(row["question"], draw.choice(asked)["question"], text, draw)
         key = {"folder": folder.name, "id": row["id"]}
         if lines.key_of(key) not in lines:
-            texts = [search_text(passage) for passage in found_for(row, passages, RERANKED)[:RERANKED]]
+            texts = [search_text(passage) for passage in found_for(row, passages, RANKED)[:RANKED]]
             scores = READER.scores(question, texts).tolist()
             lines.append({**key, "question": question, "said": list(zip(texts, scores, strict=True))})
         report(n + 1, min(questions, len(asked)), f"questions of {folder.name} that the reader has read for")
