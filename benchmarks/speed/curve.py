@@ -3,10 +3,10 @@ many of these wider windows.
 
     python benchmarks/speed/curve.py [--data data] [--answered 20] [--near-misses 8]
 
-Questions of `manual_questions` and `field_questions` over sets that no reader was trained on, each set indexed by
-itself and asked with the pipeline's own settings, once for each of POINTS. Right: a quote has nine tenths of the words
-of a unit that answers. Processor time of the question in this process, which hardly depends on what else the
-machine does. Writes curve.md beside this file.
+Questions of `manual_questions` and `field_questions` over sets kept apart when what ranks and what decides were
+trained, each indexed by itself and asked with the pipeline's own settings, once for each of POINTS. Right: a quote has
+nine tenths of the words of a unit that answers. Processor time of the question in this process, which hardly depends on
+what else the machine does. Writes curve.md beside this file.
 """
 
 import time
