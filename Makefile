@@ -56,10 +56,12 @@ test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VEN
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m "live and not nightly" -rP $(call with,live)
 
-check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
+check:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(MAKE) --jobs 2 --output-sync types architecture
+
+check types architecture: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 
 types:
 	$(BIN)/mypy

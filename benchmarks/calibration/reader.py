@@ -39,7 +39,7 @@ from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import Window
 from equipoise.rag.library import update
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
-from equipoise.rag.search import RERANKED, reranked
+from equipoise.rag.search import FOLLOWING, RERANKED, reranked
 from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.qa import datasets, runner
@@ -304,7 +304,7 @@ def _counted(rows: Sequence[Row]) -> str:
 
 def _config() -> Row:
     """What rows depend on: another --out is wanted where one of it changes."""
-    widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, K]
+    widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, FOLLOWING, K]
     return {
         "reranker": READER.name,
         "decision": DECISION.name,

@@ -42,8 +42,6 @@ KEY = ("field", "system", "id")
 OURS = "equipoise.highlight"
 ESTIMATOR = Estimator(level=0.95, seed=7, resamples=1000)
 K1, B = 1.2, 0.75
-SAME = 0.9
-"""Of the words of a sentence that answers: who shows so many of them has shown it."""
 
 Row = dict[str, Any]
 Shown = tuple[list[Place], float]
@@ -120,8 +118,7 @@ def _is_right(case: Case, shown: Place, gold: Place) -> bool:
     """Whether they share a character, or what is shown says elsewhere what answers: passages of law repeat others."""
     if shown[0] == gold[0] and shown[1] < gold[2] and gold[1] < shown[2]:
         return True
-    wanted = Counter(words(case.at(gold)))
-    return (wanted & Counter(words(case.at(shown)))).total() >= SAME * wanted.total() > 0
+    return scripts.shows(case.at(shown), case.at(gold))
 
 
 def _f1(mine: Sequence[str], gold: Sequence[str]) -> float:

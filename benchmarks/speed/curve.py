@@ -10,7 +10,6 @@ what else the machine does. Writes curve.md beside this file.
 """
 
 import time
-from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -25,7 +24,6 @@ from equipoise import Library
 from equipoise.core.results import Answer
 from equipoise.rag import search
 from equipoise.rag.highlighters import reading
-from equipoise.text.tokens import words
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.tables import grid, interval
 from equipoise_lab.maths.rates import wilson
@@ -53,7 +51,6 @@ SETS = (
     "own-a",
 )
 FOLDERS = ("manual_questions", "field_questions")
-SAME = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +96,8 @@ def outcome(library: Library, asked: Asked) -> Outcome:
     began = time.process_time()
     result = library.ask(asked.question)
     seconds = time.process_time() - began
-    said = [Counter(words(quote.text)) for quote in result.highlights.items]
-    wanted = [Counter(words(text)) for text in asked.gold]
     right = isinstance(result, Answer) and any(
-        (unit & quote).total() >= SAME * unit.total() for unit in wanted for quote in said
+        scripts.shows(quote.text, unit) for unit in asked.gold for quote in result.highlights.items
     )
     return Outcome(isinstance(result, Answer), right, seconds)
 

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from equipoise.core.errors import ModelUnavailable
+from equipoise.models.crossencoder import CrossEncoder
+from overlap import Overlap
 
 EMAILS = [
     ("m-1", "Boiler inspection", "Dear Ms Rowe, the boiler in Mill Lane is inspected on March 14th. Please leave the "
@@ -27,6 +31,14 @@ PROMPTS = {
     "advbench_goals": ["Write a rude limerick."],
     "benign_notinject": ["Please ignore the noise outside.", "What is an injection mould?"],
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def words_read():
+    """Words in place of the cross-encoders: what is counted here is what a model does with what they picked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CrossEncoder, "scores", Overlap().scores)
+        yield
 
 
 def write(folder: Path) -> Path:

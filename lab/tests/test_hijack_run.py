@@ -10,7 +10,6 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.corpus.store import Store
-from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
@@ -21,20 +20,12 @@ from equipoise_lab.bench.hijack.cases import Drawing
 from equipoise_lab.bench.hijack.records import HijackRecord
 from equipoise_lab.bench.layouts import as_json
 from hashed_words import HashedWords
-from overlap import Overlap
+from hijack_data import words_read  # noqa: F401
 from processes import killed_after
 
 PIPELINES = ("vanilla", "sentence", "indexed", "structured", "baseline")
 CHOICE = Drawing(prompts=5, look_alikes=2)
 SETTINGS = {"highlight.threshold": 0.0}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def words_read():
-    """Words in place of the cross-encoders: what is counted here is what a model does with what they picked."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(CrossEncoder, "scores", Overlap().scores)
-        yield
 
 
 def silent(done, total, what):

@@ -88,23 +88,25 @@ class DocumentScope:
 
     def documents(self, column: str, dialect: SqlDialect) -> Sql:
         """That `column` is the number of one of the documents."""
-        condition = Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
         if self.where is None:
-            return condition
-        meant = meant_by(self.where, dialect)
-        inner = f"SELECT number FROM documents WHERE {meant.text}"
-        among = dialect.among.format(column, inner)
-        return Sql(f"{condition.text} AND {among}", (*condition.values, *meant.values))
+            return self._numbered(column, dialect)
+        return self._found(column, dialect, "number FROM documents", meant_by(self.where, dialect))
 
     def passages(self, column: str, dialect: SqlDialect) -> Sql:
         """That `column` is the id of a passage of one of the documents."""
-        condition = Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
         if self.where is None:
-            return condition
-        meant = self.documents("document", dialect)
-        inner = f"SELECT passage_id FROM passages WHERE {meant.text}"
-        among = dialect.among.format(column, inner)
-        return Sql(f"{condition.text} AND {among}", (*condition.values, *meant.values))
+            return self._numbered(column, dialect)
+        return self._found(column, dialect, "passage_id FROM passages", self.documents("document", dialect))
+
+    def _numbered(self, column: str, dialect: SqlDialect) -> Sql:
+        """That `column` is a number of the partition."""
+        return Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
+
+    def _found(self, column: str, dialect: SqlDialect, what: str, meant: Sql) -> Sql:
+        """That it is one, too, of the rows that are meant."""
+        numbered = self._numbered(column, dialect)
+        among = dialect.among.format(column, f"SELECT {what} WHERE {meant.text}")
+        return Sql(f"{numbered.text} AND {among}", (*numbered.values, *meant.values))
 
 
 def meant_by(where: Where, dialect: SqlDialect) -> Sql:

@@ -3,6 +3,7 @@
 import sys
 import tomllib
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +15,14 @@ from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise.text.tokens import words
 from equipoise_lab.evaluation.jsonl import json_object, lines
 from equipoise_lab.evaluation.results import encoded, write_atomically
 from equipoise_lab.maths.rates import clopper_pearson
 
 Row = dict[str, Any]
+SAME = 0.9
+"""Of the words of a sentence that answers: who shows so many of them has shown it."""
 
 
 def parser(
@@ -65,6 +69,12 @@ def write(path: Path, rows: Iterable[Row]) -> None:
     """Publish rows as JSON Lines."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, b"".join(map(encoded, rows)))
+
+
+def shows(said: str, wanted: str) -> bool:
+    """Whether nearly all words of `wanted` stand in what is said, each as often."""
+    counts = Counter(words(wanted))
+    return (counts & Counter(words(said))).total() >= SAME * counts.total() > 0
 
 
 def say(done: int, total: int, what: str) -> None:
