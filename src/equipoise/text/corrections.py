@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import PurePosixPath
 
 from equipoise.core.types import Document
+from equipoise.text.months import NUMBERS
 from equipoise.text.outline import headings_at
 
 HEAD = 600
@@ -25,10 +26,7 @@ _KIND = (
     r"|korrektur(?:en)?|korrigiert|korrigend(?:um|a)|richtigstellung|nachtrag|änderungssatzung|rectificatif|erratas?)"
 )
 _SURE = r"(?:corrigend(?:um|a)|errat(?:um|a)|berichtigung|korrigend(?:um|a)|richtigstellung|rectificatif)"
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_MONATE = "januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember"
-_MONTH = {name: number for names in (_MONTHS, _MONATE) for number, name in enumerate(names.split("|"), 1)}
-_NAMED = "|".join(_MONTH)
+_NAMED = "|".join(NUMBERS)
 _WHAT = (
     rf"(?=\W*\Z|\s*[:–—(\[,]|\s-\s|\s+(?:\d|no\b|nr\b|to\b|of\s+(?:the|our|my|this|\d|{_NAMED})|from\b|dated\b|on\b|in\b|vom\b"
     r"|am\b|im?\b|zu[mr]?\b|de[rs]\b|du\b))"
@@ -200,7 +198,7 @@ def _coded(found: re.Match[str]) -> str:
 
 
 def _month(name: str) -> int:
-    return int(name) if name.isdigit() else _MONTH[name.lower()]
+    return int(name) if name.isdigit() else NUMBERS[name.lower()]
 
 
 def number_of(text: str) -> str:

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from equipoise.text.months import ENGLISH, NUMBERS, WEEKDAYS
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import Quantity, quantities
 from equipoise.text.polar import denials
 from equipoise.text.support import common_words, stem
 from equipoise.text.tokens import STOP_WORDS, WORD, name_matches
 
-_MONTHS = "january february march april may june july august september october november december"
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_CALENDAR = frozenset(f"{_MONTHS} {_DAYS}".split())
+_CALENDAR = frozenset(name.casefold() for name in (*ENGLISH, *WEEKDAYS))
 _TITLES = frozenset("mr ms mrs miss dr prof sir".split())  # noqa: SIM905
 _FORMS = dict(
     pair.split(":")
@@ -59,7 +58,7 @@ _IN_SMALLER = {
 }
 _AFTER = re.compile(r"[ -]?(%|€|£|\$|°[A-Za-z]?|[^\W\d_]{1,20})")
 _CURRENCY = re.compile(r"([€£$]) ?\Z")
-_MONTH = "|".join(_MONTHS.title().split())
+_MONTH = "|".join(ENGLISH)
 _DATE = re.compile(
     rf"(?<![\w.-])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.? (?:of )?(?P<month>{_MONTH})\b"
     rf"|\b(?P<first>{_MONTH}) (?P<second>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:%])(?!\.\d)"
@@ -204,7 +203,7 @@ def _point(part: dict[str, str | None]) -> Number:
         hours = int(hour) % 12 + 12 * (half == "p") if half else int(hour)
         return Number(f"{hours}:{part.get('minute') or '00'}", "time")
     month, day = part.get("month") or part.get("first") or "", part.get("day") or part.get("second") or ""
-    return Number(f"{_MONTHS.split().index(month.casefold()) + 1}-{int(day)}", "date")
+    return Number(f"{NUMBERS[month.casefold()]}-{int(day)}", "date")
 
 
 def root(word: str) -> str:

@@ -13,6 +13,7 @@ import sentencex  # type: ignore[import-untyped]
 from equipoise.core.errors import InputError
 from equipoise.core.types import Block, BlockKind
 from equipoise.text.blocks import blocks
+from equipoise.text.months import GERMAN
 
 Offsets = tuple[int, int]
 
@@ -33,9 +34,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"(?<!\d)\d{1,2}\.\s*\Z")
-_MONAT = re.compile(
-    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)(?!\w)"
-)
+_MONAT = re.compile(rf"(?:{'|'.join(GERMAN)}|Jänner)(?!\w)")
 _LABELLED = re.compile(r"[:;,]\s++\(?+[\divxa-z]{1,3}+[.)]\s*+\Z")
 _CLOSING_FIRST = re.compile(r"[^()\s]{1,12}\)")
 _WINDOW = 4_000  # characters that sentencex gets at once: longer than nearly every paragraph

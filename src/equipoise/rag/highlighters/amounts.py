@@ -2,21 +2,15 @@
 and which it has in another form ("3 March", "2026-03-03")."""
 
 import re
-from calendar import day_name, month_name
 from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import pairwise
 from math import inf
 
 from equipoise.text.facts import YEARS
+from equipoise.text.months import CALENDAR, SPELLINGS
 from equipoise.text.references import ASKING
 from equipoise.text.tokens import STOP_WORDS, WORD, numbers, words
 
-_GERMAN = """
-    Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonnabend Sonntag Januar Jänner Februar März April Mai Juni Juli
-    August September Oktober November Dezember
-""".split()  # noqa: SIM905
-CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name, *_GERMAN) if name)
-"""Names that a text may write as numbers, or in short."""
 UNIT = 2
 """Words behind a number that may be its unit: "30 working days"."""
 
@@ -53,28 +47,7 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 """What stands behind a bound and is its unit: a sign, a short word, or a time."""
-_MONTHS = {
-    name: month
-    for month, names in enumerate(
-        (
-            "january jan januar jänner janvier",
-            "february feb februar février fevrier",
-            "march mar märz maerz mars",
-            "april apr avril",
-            "may mai",
-            "june jun juni juin",
-            "july jul juli juillet",
-            "august aug août aout",
-            "september sep sept septembre",
-            "october oct oktober octobre",
-            "november nov novembre",
-            "december dec dezember décembre decembre",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH = "|".join(sorted(SPELLINGS, key=len, reverse=True))
 _DATE = re.compile(
     rf"(?<![\w.:-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)? (?:of )?(?P<month>{_MONTH})\b"
     rf"|\b(?P<first>{_MONTH})\.? (?P<second>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:%])(?![.,]\d)"
@@ -198,7 +171,7 @@ def _days(match: re.Match[str]) -> list[Day]:
         ]
     month = part["month"] or part["first"]
     is_verb = part["first"] and month.islower()  # "may 4 people"
-    return [] if is_verb else [(_MONTHS[month.casefold()], int(part["day"] or part["second"]))]
+    return [] if is_verb else [(SPELLINGS[month.casefold()], int(part["day"] or part["second"]))]
 
 
 def _date_ranges(text: str) -> Iterator[tuple[Day, Day]]:

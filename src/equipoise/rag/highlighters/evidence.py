@@ -16,9 +16,10 @@ from rapidfuzz.fuzz import ratio
 
 from equipoise.core.types import Passage, Query
 from equipoise.corpus.spelling import is_foreign
-from equipoise.rag.highlighters.amounts import CALENDAR, unsaid
+from equipoise.rag.highlighters.amounts import unsaid
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
+from equipoise.text.months import CALENDAR
 from equipoise.text.normal import without_accents
 from equipoise.text.numerals import quantities
 from equipoise.text.quotes import LONGEST

@@ -13,13 +13,14 @@ from functools import partial
 from itertools import pairwise, takewhile
 
 from equipoise.core.types import Passage, Span, Trust
-from equipoise.rag.highlighters.amounts import CALENDAR, dates, measures
+from equipoise.rag.highlighters.amounts import dates, measures
 from equipoise.rag.highlighters.forms import forms
 from equipoise.rag.highlighters.reading import Window, above
 from equipoise.text.corrections import DAY, with_days
 from equipoise.text.facts import YEARS
 from equipoise.text.lines import BETWEEN_CELLS, is_told_row
 from equipoise.text.mails import says_who
+from equipoise.text.months import CALENDAR
 from equipoise.text.quotes import LONGEST
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, names, words
