@@ -212,7 +212,7 @@ bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
 bench-calibration: $(VENV)/.bench
-	$(BIN)/python benchmarks/field/fetch.py --half fitting
+	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/calibration/reader.py --data $(DATA)
 
 docs: $(VENV)/.docs

@@ -304,8 +304,7 @@ class TestReasonsOfVanilla:
 @pytest.mark.parametrize("name", PIPELINES)
 def test_with_the_local_model(name, asked, store, local_chat):
     reads = Settings(highlight=HighlightSettings(name="indexed"))  # the default asks no local model to read
-    for question in (QUESTION, "Which moons does Neptune have?"):
-        result = asked(name, question, chat=local_chat, settings=reads)
-        assert_lawful(result, store)
-        assert result.trace.usage.prompt_tokens > 100
-        print(name, question, result)
+    result = asked(name, QUESTION, chat=local_chat, settings=reads)
+    assert_lawful(result, store)
+    assert result.trace.usage.prompt_tokens > 100
+    print(name, result)

@@ -79,6 +79,7 @@ def test_names_that_would_make_a_table_much_longer_are_said_once():
     [
         "<nav><p>Some words of it.</p></nav>",
         "<footer>Made by us.</footer>",
+        "<div class=footer>Made by us.</div>",
         "<div role=navigation>Home</div>",
         "<div class='x toc'><p>1 Start ... 3</div>",
         "<div id=breadcrumbs>Home / Page</div>",
@@ -114,6 +115,7 @@ def test_what_only_leads_elsewhere_is_an_aside(body):
         "<footer>Harbour Ltd., 7 Quay Street</footer>",
         "<div class=footer>Telephone 0123 456</div>",
         "<aside class=note>Bring a lamp.</aside>",
+        "<aside id=n1><p>In the reserve nothing may be picked.</aside>",
     ],
 )
 def test_what_says_something_is_not(body):

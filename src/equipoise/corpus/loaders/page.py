@@ -33,6 +33,7 @@ _FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-
 _RAISED = {"sub": "sub", "sup": "super"}
 _ALT_WORDS = 3  # of a picture's text that says more than what it is called
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
+_STOPS = (".", "!", "?")
 _LETTER = re.compile(r"[^\W\d_]")
 _WAYS = re.compile(r"\b(?:next|prev(?:ious)?|up|top|home|contents|index)\b", re.IGNORECASE)
 """What stands beside links to neighbouring pages."""
@@ -374,7 +375,9 @@ class Page:
         """`kind`, or an aside in navigation, and where there are only links."""
         here = self._opened[-1]
         says = here.foot and not self._links and _DIGIT.search(text) and not _RIGHTS.match(text)
-        if not says and (here.aside == 2 or (here.aside and sum(map(len, self._outside)) < _LONG)):
+        leads = here.foot or self._links or not text.endswith(_STOPS)
+        is_short = sum(map(len, self._outside)) < _LONG
+        if not says and (here.aside == 2 or (here.aside and is_short and leads)):
             return BlockKind.ASIDE
         may_be = kind is BlockKind.ITEM or (
             kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))
