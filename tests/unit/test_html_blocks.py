@@ -81,6 +81,7 @@ def test_names_that_would_make_a_table_much_longer_are_said_once():
         "<footer>Made by us.</footer>",
         "<div class=footer>Made by us.</div>",
         "<div role=navigation>Home</div>",
+        "<ul class=docnav><li class=home>The manual</li></ul>",
         "<div class='x toc'><p>1 Start ... 3</div>",
         "<div id=breadcrumbs>Home / Page</div>",
         "<div class='contents topic'>Start</div>",

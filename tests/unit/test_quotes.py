@@ -47,6 +47,7 @@ LIST = (
 WHOLE_LIST = LIST.removeprefix("The pier is old. ")
 CODE = "# Starting\n\nIt has a switch. Start it like so:\n\n```\nferry --now\n```\n\nThen wait for a while."
 ANNOUNCED = "It has a switch. Start it like so:\n\n```\nferry --now\n```"
+POINTED = "Add the following line. It takes a while.\n\n```\nferry --now\n```"
 BARE_CODE = "Start it like so:\n\n```\nferry --now\n```"
 STEPS = (
     "## Casting off\n\n1. Start the engine.\n2. Take in the rope:\n   - from the stern\n3. Sound the horn.\n"
@@ -91,6 +92,7 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (CODE, "Start it like so:", ANNOUNCED),
         (CODE, "It has a switch.", ANNOUNCED),
         (CODE, "```\nferry --now\n```", BARE_CODE),
+        (POINTED, "It takes a while.", POINTED),
         (CODE, "Then wait for a while.", "Then wait for a while."),
         (STEPS, "1. Start the engine.", STEPS.partition("\n\n")[2].rstrip()),
         (FARES, "- Adults: 4", "The fares:\n\n…\n\n- Adults: 4"),

@@ -109,7 +109,7 @@ def test_reading_ranks_passages_and_windows(reranker):
     assert reading.passages[0].doc_id == "d1"
     assert reading.scores[0] == max(reading.scores)
     assert "sold in 1812" in reading.windows[0].text
-    assert not any(a.overlaps(b) for a in reading.windows for b in reading.windows if a is not b)
+    assert not any(a.reads(b) for a in reading.windows for b in reading.windows if a is not b)
 
 
 def test_windows_are_every_sentence_and_neighbours_of_the_best(reranker):

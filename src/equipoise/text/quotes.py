@@ -106,17 +106,12 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
         return True
     if opens(text) or _SIGNS.fullmatch(text) or (_ELSEWHERE.match(text) and len(text.split()) < FEW_WORDS):
         return False
-    bare = text[_marker_end(text) :]
+    bare = _bare(text)
     words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
     led = block is not None and block.kind is BlockKind.ITEM and next(_intros(document, row), -1) >= 0
     return words > 1 or (
         words == 1 and (led or ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
     )
-
-
-def _marker_end(text: str) -> int:
-    marker = _MARKER.match(text)
-    return marker.end() if marker else 0
 
 
 def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets]]:
@@ -188,7 +183,7 @@ def _term(document: Document, row: int) -> Sequence[Offsets]:
     """The first sentence of an item that begins with its term ("-delete: Delete files."), which names what all its text
     is about."""
     text = _text(document, document.blocks[row])
-    named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(text[_marker_end(text) :])
+    named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(_bare(text))
     return _pieces(document, row)[:1] if named else ()
 
 
@@ -238,9 +233,12 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
         return
     if document.blocks[row].kind is BlockKind.CODE:
         yield row
-    last = document.text[slice(*own[-1])]
-    if unit == own[-1] or (opens(last) and _words(document, own) <= PARAGRAPH):
-        yield from list(_led(document, row)) or _below(document, row, last)
+    led, last = [*_led(document, row)], document.text[slice(*own[-1])]
+    shown = own if _words(document, own) <= PARAGRAPH else (unit,)
+    said = " ".join(document.text[slice(*one)] for one in shown)
+    points = led and document.blocks[led[0]].kind is BlockKind.CODE and _POINTS.search(said)
+    if unit == own[-1] or points or (opens(last) and own[-1] in shown):
+        yield from led or _below(document, row, last)
     yield from _exceptions(document, row)
     chain = (row, *_intros(document, row))
     item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)
@@ -288,7 +286,7 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     of a list without a lead-in, a long one of a list that cannot be shown whole, and the parts of a list of more than
     LIST words, or of long items that mostly begin with a title ("2. Water. The pump broke ..."), which is a text."""
     text = _text(document, document.blocks[row])
-    bare = text[_marker_end(text) :]
+    bare = _bare(text)
     intro = next(_intros(document, row), -1)
     term = is_fragment(bare) and any(
         document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
@@ -319,7 +317,7 @@ def _names_list(document: Document, row: int) -> bool:
     texts = {at: _text(document, document.blocks[at]) for at in _items_near(document, row)}
     steps = {at: text for at, text in texts.items() if _STEP.match(text)}
     lead = "".join(_text(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
-    names = [text[_marker_end(text) :] for text in steps.values()]
+    names = [_bare(text) for text in steps.values()]
     return are_of_one_kind(lead, names) and all(any(_led(document, at)) for at in steps)
 
 
@@ -350,6 +348,10 @@ def _next(document: Document, row: int, step: int) -> int:
     while 0 <= at < len(document.blocks) and document.blocks[at].kind is BlockKind.ASIDE:
         at += step
     return at if at < len(document.blocks) else -1
+
+
+def _bare(text: str) -> str:
+    return _MARKER.sub("", text, count=1)
 
 
 def _text(document: Document, block: Block) -> str:

@@ -10,7 +10,7 @@ _ROOTS = frozenset({"article", "body", "html", "main"})
 ASIDE_TAGS = {"footer": 2, "nav": 2, "aside": 1}
 _ASIDE_ROLES = frozenset({"contentinfo", "directory", "doc-toc", "menu", "menubar", "navigation", "search"})
 _ASIDE_NAMES = words("""
-    breadcrumb breadcrumbs footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
+    breadcrumb breadcrumbs docnav footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
     site-footer skip-link sphinxsidebar table-of-contents table_of_contents tableofcontents toc toctree-wrapper
     tocwrapper
 """)

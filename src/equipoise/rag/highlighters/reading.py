@@ -98,13 +98,12 @@ class Window:
         """Both scores less the cost of its length: what windows are ranked by."""
         return self.score + self.beside - COST * (self.last - self.first - 1)
 
-    def overlaps(self, other: "Window") -> bool:
-        """Whether one is read over a sentence of the other."""
-        return self.passage == other.passage and (self._reads(other) or other._reads(self))
-
-    def _reads(self, other: "Window") -> bool:
+    def reads(self, other: "Window") -> bool:
+        """Whether it is read over a sentence of the other."""
         stretches = self.read or ((self.start, self.end),)
-        return any(start < other.end and other.start < end for start, end in stretches)
+        return self.passage == other.passage and any(
+            start < other.end and other.start < end for start, end in stretches
+        )
 
 
 def above(passage: Passage, start: int = 0) -> tuple[str, ...]:
@@ -162,10 +161,11 @@ def windows_of(question: str, passages: Mapping[Passage, float], reader: Reranke
 
 
 def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
-    """Best first, without those that overlap a better one."""
+    """Best first, without those that overlap a better one; an item that is left out of what its better lead-in leads to
+    stays."""
     kept: list[Window] = []
     for window in sorted(windows, key=_place):
-        if not any(window.overlaps(better) for better in kept):
+        if not any(better.reads(window) or (window.reads(better) and not window.is_led) for better in kept):
             kept.append(window)
     return tuple(kept)
 
