@@ -132,7 +132,7 @@ bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex
 	$(BIN)/python benchmarks/speed/anchors.py
 	$(BIN)/python benchmarks/speed/questions.py
 
-bench-curve: $(VENV)/.bench
+bench-curve: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/curve.py --data $(DATA)
 
 bench-serve: $(VENV)/.speed $(VENV)/.serve
