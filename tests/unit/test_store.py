@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Passage, Trust
-from equipoise.corpus import keywords
+from equipoise.corpus import fulltext, keywords
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.record_types import FileRecord, IndexEntry
 from equipoise.corpus.store import Store
@@ -196,6 +196,22 @@ class TestKeywords:
         assert store.partition(Trust.TRUSTED).bm25("apple pie", 9) == store.partition(Trust.TRUSTED).bm25(
             "pie", 9
         )
+
+    def test_common_terms_of_a_large_index_are_counted_once_for_each_state_of_it(self, store, monkeypatch):
+        store.add_documents(entries(*(document(str(n), "apple pie" if n else "plum") for n in range(5))))
+        plain = store.partition(Trust.TRUSTED).bm25("apple plum", 9)
+        monkeypatch.setattr(fulltext, "MANY", 5)
+        monkeypatch.setattr(fulltext, "FOUND_BY", 2)
+        store.add_documents(entries(document("again", "apple")))
+        store.remove_documents(["again"])
+        asked = []
+        store._connection.set_trace_callback(asked.append)
+        assert store.partition(Trust.TRUSTED).bm25("apple plum", 9) == plain
+        assert store.partition(Trust.TRUSTED).bm25("plum", 9) == plain[:1]
+        assert [said.rpartition(" ")[2] for said in asked if "SELECT doc FROM" in said] == ["'plum'"] * 2
+        store.add_documents(entries(*(document(f"new {n}", "apple") for n in range(9))))
+        monkeypatch.setattr(keywords, "FOUND_BY", 12)
+        assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("apple plum", 99)] == [1]
 
     @pytest.mark.parametrize(
         ("query", "words"),
