@@ -32,16 +32,17 @@ test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.p
 	$(BIN)/python -m pytest -m "not live and not nightly" --ignore tests/architecture --ignore tests/integrations \
 		--ignore tests/web -n $(WORKERS) --dist worksteal
 
+# Of tests that other targets run, too, only those that need what is installed here; the same holds for test-hf.
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py \
-		tests/server/test_tenants.py tests/server/test_public.py -n auto
+		tests/server/test_tenants.py tests/server/test_public.py -k "integrations or tenants or mcp" -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
 		lab/tests/test_training.py lab/tests/test_training_reader.py lab/tests/test_training_ranking.py \
 		lab/tests/test_training_decision.py tests/unit/test_pooling.py \
 		tests/contract/test_highlighters.py tests/contract/test_encoders.py \
-		-m "not live" -k "not multilingual" -n auto --dist worksteal
+		-m "not live" -k "not multilingual and (not contract or extractive_qa or pooled)" -n auto --dist worksteal
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
 	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual_engine.py -k multilingual
