@@ -2,7 +2,11 @@
 
 import pytest
 
+from equipoise.core.types import Document
 from equipoise.corpus import keywords
+from equipoise.corpus.pieces import passage_at
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag.gathering import noticed
 from equipoise.text.function_words import FUNCTION_WORDS
 
 
@@ -25,3 +29,21 @@ def test_they_are_lower_case_and_apart_from_those_of_english():
 )
 def test_keyword_search_leaves_them_out(query, terms):
     assert keywords.terms(query) == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What does the option noexec do?", True),
+        ("pool price adults", True),
+        ("Was bewirkt die Option noexec?", False),
+        ("Preise Kanu", False),
+        ("Wann legt die Fähre ab?", False),
+    ],
+)
+def test_only_an_english_question_is_said_to_be_in_another_language(question, said):
+    document = Document(
+        "d", "Die Fähre legt um neun ab und kehrt am Abend nicht mehr zurück.", "d.txt", "Fähre"
+    )
+    notice = noticed(question, [passage_at(0, 0, len(document.text), document)], EmbeddedEncoder())
+    assert notice.startswith("The documents are in another language") == said

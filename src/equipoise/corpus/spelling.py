@@ -106,6 +106,13 @@ def is_foreign(text: str) -> bool:
     return foreign > sum(word in SMALL and word not in BOTH for word in words)
 
 
+def is_english(text: str, known: Container[str]) -> bool:
+    """Whether it has a function word of English alone, or only words that are `known`."""
+    words = [word.casefold() for word in plain(text)]
+    own = any(word in SMALL and word not in BOTH for word in words)
+    return own or all(is_known(word, known) for word in words)
+
+
 def umlauts(word: str) -> tuple[str, ...]:
     """The other ways to write a German word, lower case: "ue" for "ü", "ss" for "ß", or the other way round.
 

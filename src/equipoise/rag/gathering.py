@@ -12,7 +12,7 @@ from equipoise.core.errors import ModelError, QuestionError
 from equipoise.core.protocols import Encoder, Highlighter, Observer
 from equipoise.core.results import Reason, Refusal, Trace
 from equipoise.core.types import Candidates, Highlights, Passage, Query, Span, Tag, Trust
-from equipoise.corpus.spelling import Correction, corrected, feasts, is_foreign, strange
+from equipoise.corpus.spelling import Correction, corrected, feasts, is_english, is_foreign, strange
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import english_words, is_multilingual
 from equipoise.rag.boundary import read_highlights
@@ -238,12 +238,12 @@ def unread(text: str, what: str, encoder: Encoder) -> str:
 
 
 def noticed(question: str, passages: Sequence[Passage], encoder: Encoder) -> str:
-    """One sentence for a question that the encoder does not read, or that is in another language than most of what was
-    found for it; empty for others."""
+    """One sentence for a question that the encoder does not read, or that is in English where most of what was found
+    is not; empty for others."""
     if (said := unread(question, "The question", encoder)) or is_multilingual(encoder):
         return said
     others = sum(is_foreign(passage.text) or bool(script_of(passage.text)) for passage in passages)
-    if is_foreign(question) or 2 * others <= len(passages):
+    if is_foreign(question) or not is_english(question, english_words()) or 2 * others <= len(passages):
         return ""
     return "The documents are in another language than the question: only words that both have count in a search."
 
