@@ -24,6 +24,8 @@ BEGINNING = 160
 """Characters of a passage that is only named."""
 TITLE = 60
 """Characters of a title among others."""
+NARROWEST = 45
+"""Characters of the lines of a narrow column."""
 NAMED = 20
 """Files of one kind that are named."""
 
@@ -142,8 +144,8 @@ def _show_written(
 
 
 def lines(item: Highlight) -> list[list[tuple[str, str]]]:
-    """A quote as lines of (text, style): paragraphs, items and rows flow, code keeps its lines. What was chosen is bold
-    where more is shown."""
+    """A quote as lines of (text, style): paragraphs, items and rows flow, code, addresses and verses keep their lines.
+    What was chosen is bold where more is shown."""
     marks = item.marks if len(item.text) > sum(end - start for start, end in item.marks) else ()
     borders = {border for mark in marks for border in mark}
     shown = []
@@ -161,7 +163,8 @@ def lines(item: Highlight) -> list[list[tuple[str, str]]]:
 def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
     """From where to where each line reaches that is shown for itself, and how its parts are written."""
     for block in blocks(text):
-        code = block.kind is BlockKind.CODE
+        short = block.kind is BlockKind.PARAGRAPH and _has_short_lines(text[block.start : block.end])
+        code = short or block.kind is BlockKind.CODE
         begin = at = text.rfind("\n", 0, block.start) + 1 if code else block.start
         for line in text[at : block.end].splitlines(keepends=True):
             alone = code or is_told_row(line)
@@ -172,6 +175,12 @@ def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
             if alone or at == block.end:
                 yield begin, begin + len(text[begin:at].rstrip()), str.rstrip if code else _folded
                 begin = at
+
+
+def _has_short_lines(text: str) -> bool:
+    """Whether all its lines, two or more and no rows, are shorter than those that a page or a mail breaks."""
+    lines = text.splitlines()
+    return len(lines) > 1 and max(map(len, lines)) < NARROWEST and not any(map(is_told_row, lines))
 
 
 def _folded(text: str) -> str:
