@@ -20,6 +20,7 @@ from equipoise.core import sync
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.types import ChatOptions, Message
 from equipoise.corpus.store import Store
+from equipoise.models.adapted import DECISION, RANKING
 from equipoise.models.crossencoder import READER
 from equipoise.rag import build
 
@@ -136,7 +137,8 @@ def _disk(chosen: layers.Settings) -> str:
 
 
 def _reader() -> str:
-    READER.scores("question", ["text"])
+    for model in (RANKING, READER, DECISION):
+        model.scores("question", ["text"])
     return READER.name
 
 
