@@ -24,7 +24,8 @@ def marked(text, *chosen):
 
 def test_a_quote_keeps_the_lines_of_lists_and_code_and_folds_those_of_paragraphs():
     old = f"It is {'very ' * 9}"
-    text = f"{old}\nold. Run this:\n\ntimeout 3\npassword ?\n\nOr:\n\n```\nferry --now\n\n  --fast\n```\n\n- a coat\n\n…\n\n- a hat"
+    code = "```\nferry --now\n\n  --fast\n```"
+    text = f"{old}\nold. Run this:\n\ntimeout 3\npassword ?\n\nOr:\n\n{code}\n\n- a coat\n\n…\n\n- a hat"
     assert marked(text, "- a hat") == [
         [(f"{old}old. Run this:", "")],
         [("timeout 3", "")],

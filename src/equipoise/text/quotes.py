@@ -351,7 +351,8 @@ def _next(document: Document, row: int, step: int) -> int:
 
 
 def _bare(text: str) -> str:
-    return _MARKER.sub("", text, count=1)
+    marker = _MARKER.match(text)
+    return text[marker.end() :] if marker else text
 
 
 def _text(document: Document, block: Block) -> str:
