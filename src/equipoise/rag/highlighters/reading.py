@@ -16,7 +16,7 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
-from equipoise.text.labels import is_fragment, is_label
+from equipoise.text.labels import is_fragment, is_label, opens
 from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_numbered, is_told_row
 
 READ = 3
@@ -165,7 +165,10 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     stays."""
     kept: list[Window] = []
     for window in sorted(windows, key=_place):
-        if not any(better.reads(window) or (window.reads(better) and not window.is_led) for better in kept):
+        if not any(
+            better.reads(window) or (window.reads(better) and not (window.is_led and opens(better.own)))
+            for better in kept
+        ):
             kept.append(window)
     return tuple(kept)
 
