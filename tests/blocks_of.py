@@ -2,7 +2,19 @@
 
 from pathlib import Path
 
+from equipoise.core.types import Document
 from equipoise.corpus.loaders import load
+from equipoise.corpus.pieces import passage_at
+from equipoise.text.blocks import blocks
+from equipoise.text.outline import outlined
+from equipoise.text.sentences import units
+
+
+def passage_of(text, title="Gates"):
+    """A document that is one passage, with the blocks and sentences of plain text."""
+    structure = outlined(blocks(text))
+    document = Document("d", text, "d", title, sentences=units(text, structure), blocks=structure)
+    return passage_at(0, 0, len(text), document)
 
 
 def document_of(name, data):

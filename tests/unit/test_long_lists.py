@@ -2,13 +2,9 @@
 
 import numpy as np
 
-from equipoise.core.types import Document
-from equipoise.corpus.pieces import passage_at
+from blocks_of import passage_of
 from equipoise.rag.highlighters.reading import distinct, windows_of
-from equipoise.text.blocks import blocks
-from equipoise.text.outline import outlined
 from equipoise.text.quotes import LONGEST
-from equipoise.text.sentences import units
 
 LEAD = "These settings make the server safer:"
 ITEMS = [
@@ -32,10 +28,8 @@ class Scripted:
 
 
 def read(**points):
-    structure = outlined(blocks(TEXT))
-    document = Document("d", TEXT, "d", "Server", sentences=units(TEXT, structure), blocks=structure)
-    passage = passage_at(0, 0, len(TEXT), document)
-    return [w.own for w in distinct(windows_of("Which?", {passage: 0.0}, Scripted(**points, **{"else": -9})))]
+    reader = Scripted(**points, **{"else": -9})
+    return [w.own for w in distinct(windows_of("Which?", {passage_of(TEXT): 0.0}, reader))]
 
 
 def test_an_item_is_read_beside_a_better_lead_in_that_leaves_it_out():

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from blocks_of import passage_of
 from equipoise.core import sync
 from equipoise.core.types import Candidates, Document, Passage, Query
-from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.pieces import search_text
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.evidence import FEATURES, Calibration, features
@@ -25,9 +26,6 @@ from equipoise.rag.highlighters.reading import (
 )
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import RERANKED, Search, reader_of, reranked
-from equipoise.text.blocks import blocks
-from equipoise.text.outline import outlined
-from equipoise.text.sentences import units
 
 TEXTS = (
     "The lighthouse of Kerrin stands on a rock. It was finished in 1874. Its lamp burned rape-seed oil.",
@@ -146,12 +144,6 @@ class Kept:
     def scores(self, question, texts):
         self.texts += texts
         return np.zeros(len(texts))
-
-
-def passage_of(text):
-    structure = outlined(blocks(text))
-    document = Document("d", text, "d", "Gates", sentences=units(text, structure), blocks=structure)
-    return passage_at(0, 0, len(text), document)
 
 
 def settings_passage():

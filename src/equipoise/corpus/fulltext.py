@@ -67,11 +67,11 @@ class FullText:
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         ask = f"SELECT doc FROM {vocabulary_of(self._trust)} WHERE term = ?"
-        rare = [stem for stem in stems if stem not in self._common]
-        rows = [(stem, self._connection.execute(ask, (stem,)).fetchone()) for stem in rare]
-        return {stem: row[0] for stem, row in rows if row} | {
-            stem: self._common[stem] for stem in stems if stem in self._common
-        }
+        known = {stem: self._common[stem] for stem in stems if stem in self._common}
+        rows = [
+            (stem, self._connection.execute(ask, (stem,)).fetchone()) for stem in stems if stem not in known
+        ]
+        return known | {stem: row[0] for stem, row in rows if row}
 
     def _counted(self) -> dict[str, int]:
         """Of MANY passages the terms that stand in more than FOUND_BY, with their number."""

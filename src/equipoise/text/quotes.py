@@ -233,12 +233,12 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
         return
     if document.blocks[row].kind is BlockKind.CODE:
         yield row
-    led, last = [*_led(document, row)], document.text[slice(*own[-1])]
-    shown = own if _words(document, own) <= PARAGRAPH else (unit,)
-    said = " ".join(document.text[slice(*one)] for one in shown)
-    points = led and document.blocks[led[0]].kind is BlockKind.CODE and _POINTS.search(said)
-    if unit == own[-1] or points or (opens(last) and own[-1] in shown):
-        yield from led or _below(document, row, last)
+    last = document.text[slice(*own[-1])]
+    short = _words(document, own) <= PARAGRAPH
+    points = any(_POINTS.search(document.text[slice(*one)]) for one in (own if short else (unit,)))
+    code = points and any(document.blocks[at].kind is BlockKind.CODE for at in islice(_led(document, row), 1))
+    if unit == own[-1] or code or (short and opens(last)):
+        yield from list(_led(document, row)) or _below(document, row, last)
     yield from _exceptions(document, row)
     chain = (row, *_intros(document, row))
     item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)

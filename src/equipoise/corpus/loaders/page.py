@@ -375,9 +375,8 @@ class Page:
         """`kind`, or an aside in navigation, and where there are only links."""
         here = self._opened[-1]
         says = here.foot and not self._links and _DIGIT.search(text) and not _RIGHTS.match(text)
-        leads = here.foot or self._links or not text.endswith(_STOPS)
-        is_short = sum(map(len, self._outside)) < _LONG
-        if not says and (here.aside == 2 or (here.aside and is_short and leads)):
+        leads = here.aside and (here.foot or self._links or not text.endswith(_STOPS))
+        if not says and (here.aside == 2 or (leads and sum(map(len, self._outside)) < _LONG)):
             return BlockKind.ASIDE
         may_be = kind is BlockKind.ITEM or (
             kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))

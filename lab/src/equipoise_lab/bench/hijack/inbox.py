@@ -11,16 +11,14 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
+from equipoise.text.months import ENGLISH
 from equipoise_lab.evaluation.jsonl import json_object, lines, text_of
 
 _NAME = r"(?:(?:Dr|Prof|Mr|Ms|Mrs)\.?\s+)?[A-Z][\w'’-]+\s+[A-Z][\w'’-]+"
 _SIGNED = re.compile(
     rf"\b(?:[Rr]egards|[Ss]incerely|[Ww]ishes|[Cc]heers|[Tt]hanks|[Bb]est|[Kk]indly|[Uu]rgently),\s+({_NAME})"
 )
-_DATE = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"\s+\d{1,2}(?:st|nd|rd|th)?\b"
-)
+_DATE = re.compile(rf"\b(?:{'|'.join(ENGLISH)})\s+\d{{1,2}}(?:st|nd|rd|th)?\b")
 _MONEY = re.compile(r"[$€£]\s?\d(?:[\d,.]*\d)?")
 
 
