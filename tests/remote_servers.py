@@ -152,8 +152,9 @@ def imap(folder: Path):
         (folder / name).mkdir(parents=True)
     for path in (mail, *mail.rglob("*")):
         shutil.chown(path, "mail", "mail")
-    for path in (folder, *folder.parents[:3]):
-        path.chmod(0o755)
+    for path in (folder, *folder.parents):  # for dovecot's own users
+        if path.stat().st_mode & 0o055 != 0o055:
+            path.chmod(0o755)
     (folder / "users").write_text(f"ann:{{PLAIN}}{SECRET}:{user.pw_uid}:{user.pw_gid}::{mail}\n")
     (folder / "dovecot.conf").write_text(f"""
 base_dir = {folder / "run"}
