@@ -76,7 +76,8 @@ SECTIONS = (
 MAIL = "Is it still open? And when does the last ferry leave, at ten?\n\nIt leaves at half past ten."
 ASKED = "Do I need a ticket for my dog? Dogs are carried free of charge."
 RULE = "Leave is lost on 31 March.\n\nThis rule does not apply to the sick, who have until May.\n\nAsk Ms Brandt."
-LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last of all."
+CASES = "Some stay. As a rule, if you stay for a day, pay 5. If you stay for more, pay 4. This does not apply to dogs."
+LONG = f"{CASES} First of all. {'It goes on and on without an end in sight. ' * 8}Last of all."
 
 
 @pytest.mark.parametrize(
@@ -124,6 +125,8 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (RULE, "Leave is lost on 31 March.", RULE.rpartition("\n\n")[0]),
         (RULE, "This rule does not apply to the sick, who have until May.", RULE.rpartition("\n\n")[0]),
         (RULE, "Ask Ms Brandt.", "Ask Ms Brandt."),
+        (LONG, "Some stay.", "Some stay."),
+        (LONG, "If you stay for more, pay 4.", CASES.removeprefix("Some stay. ")),
     ],
 )
 def test_what_is_shown_with_a_sentence(text, piece, shown):

@@ -9,9 +9,10 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from equipoise.core.types import Block, BlockKind, Document
+from equipoise.text.cases import goes_with
 from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, opens
 from equipoise.text.lines import is_closed
 
@@ -50,13 +51,6 @@ _SIGNS = re.compile(
     re.IGNORECASE,
 )
 """Words that lead through pages, or call for attention, and say nothing by themselves."""
-_EXCEPTION = re.compile(
-    r"(?:th(?:is|at|ese|ey|e (?:above|same|rule|limit))|it|which)(?: \w+)?"
-    r"(?: (?:does|do|shall|will) not| doesn't| don't) (?:apply|hold|count|concern|affect)\b"
-    r"|except(?:ion|ions|ed)?\b|(?:an?|the|one|only) (?:\w+ )?exceptions?\b"
-    r"|(?:dies|das) gilt nicht\b|ausgenommen\b|ausnahmen?\b",
-    re.IGNORECASE,
-)
 
 
 def wholes(
@@ -126,7 +120,7 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
         if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
             needed |= set(own)
         elif row >= 0:
-            needed |= set(_term(document, row))
+            needed |= {*_term(document, row), *_cases(document, own, unit)}
     wanted = list(_groups(document, sorted(around), needed))
     if needed and opens(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
@@ -173,9 +167,9 @@ def _pieces(document: Document, row: int) -> Sequence[Offsets]:
 def _last(document: Document, row: int) -> Sequence[Offsets]:
     """The last sentence of a block that others are read with; of a term or column names, which are not quoted by
     themselves, the block."""
-    block = document.blocks[row]
     if found := _pieces(document, row):
         return found[-1:]
+    block = document.blocks[row]
     return [(block.start, block.end)] if block.end - block.start <= _LONGEST_TERM else ()
 
 
@@ -185,6 +179,14 @@ def _term(document: Document, row: int) -> Sequence[Offsets]:
     text = _text(document, document.blocks[row])
     named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(_bare(text))
     return _pieces(document, row)[:1] if named else ()
+
+
+def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterator[Offsets]:
+    """The sentences of a block that hold together with one of them."""
+    texts, at = [document.text[slice(*one)] for one in own], own.index(unit)
+    below = takewhile(lambda n: goes_with(texts[n - 1], texts[n]), range(at + 1, len(own)))
+    above = takewhile(lambda n: goes_with(texts[n], texts[n + 1]), range(at - 1, -1, -1))
+    return (own[n] for n in chain(below, above))
 
 
 def _leading(document: Document, row: int) -> Sequence[Offsets]:
@@ -239,20 +241,19 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
     code = points and any(document.blocks[at].kind is BlockKind.CODE for at in islice(_led(document, row), 1))
     if unit == own[-1] or code or (short and opens(last)):
         yield from list(_led(document, row)) or _below(document, row, last)
-    yield from _exceptions(document, row)
-    chain = (row, *_intros(document, row))
-    item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)
+    yield from _beside(document, row)
+    leads = (row, *_intros(document, row))
+    item = next((at for at in leads if document.blocks[at].kind is BlockKind.ITEM), -1)
     if item >= 0 and not alone:
         yield from _siblings(document, item)
 
 
-def _exceptions(document: Document, row: int) -> Iterator[int]:
-    """The paragraph below a rule that says to what it does not apply, and the rule above such a paragraph."""
-    for step, behind in ((-1, 0), (1, 1)):
-        other = _next(document, row, step)
-        pair = [document.blocks[at] for at in (row, other)] if other >= 0 else []
-        plain = pair and all(block.kind is BlockKind.PARAGRAPH for block in pair)
-        if plain and _EXCEPTION.match(_text(document, pair[behind])):
+def _beside(document: Document, row: int) -> Iterator[int]:
+    """The paragraphs next to one that hold together with it."""
+    for other in (_next(document, row, -1), _next(document, row, 1)):
+        pair = [document.blocks[at] for at in sorted((row, other)) if at >= 0]
+        plain = len(pair) > 1 and all(block.kind is BlockKind.PARAGRAPH for block in pair)
+        if plain and goes_with(*(_text(document, block) for block in pair)):
             yield other
 
 
@@ -335,8 +336,7 @@ def _run(document: Document, row: int, step: int) -> Iterator[int]:
     for at in range(row + step, row + step * _FAR, step):
         if not 0 <= at < len(document.blocks):
             return
-        chain = (at, *_intros(document, at))
-        if any(document.blocks[place].kind is kind for place in chain):
+        if any(document.blocks[place].kind is kind for place in (at, *_intros(document, at))):
             yield at
         elif document.blocks[at].kind is not BlockKind.ASIDE:
             return

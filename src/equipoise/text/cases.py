@@ -1,0 +1,33 @@
+"""Sentences that hold together: a rule and to what it does not apply, what holds in one case and in another."""
+
+import re
+
+from equipoise.text.tokens import words
+
+SAME = 4
+"""Words that two cases begin with ("If you've been with us for ...")."""
+_EXCEPTION = re.compile(
+    r"(?:th(?:is|at|ese|ey|e (?:above|same|rule|limit))|it|which)(?: \w+)?"
+    r"(?: (?:does|do|shall|will) not| doesn't| don't) (?:apply|hold|count|concern|affect)\b"
+    r"|except(?:ion|ions|ed)?\b|(?:an?|the|one|only) (?:\w+ )?exceptions?\b"
+    r"|(?:dies|das) gilt nicht\b|ausgenommen\b|ausnahmen?\b",
+    re.IGNORECASE,
+)
+_OTHERWISE = re.compile(
+    r"(?:otherwise|if not|in (?:all|any) other cases?|andernfalls|ansonsten|sonst|sinon)\b", re.IGNORECASE
+)
+_CASE = re.compile(r"(?:if|when|where|unless|for|wenn|falls|für|bei|si|quand|pour)\b", re.IGNORECASE)
+
+
+def goes_with(before: str, behind: str) -> bool:
+    """Whether the sentence `behind` says to what the one before does not apply, or what holds in another case.
+
+    >>> goes_with("If you stay for a week, it is free.", "If you stay for longer, it is $10.")
+    True
+    """
+    if _EXCEPTION.match(behind) or _OTHERWISE.match(behind):
+        return True
+    if not _CASE.match(behind):
+        return False
+    said, opening = words(before), words(behind)[:SAME]
+    return any(said[n : n + SAME] == opening for n in range(len(said) - SAME + 1))
