@@ -108,6 +108,7 @@ def test_rows_are_read_with_the_first_row_of_their_table():
     "aside",
     [
         "1. Opening ........ 3\n2. Fares .......... 12",
+        "[fares]: https://ferry.example/fares\n[Opening hours]: <hours.md> 'Hours'\n[1]: #notes",
         "1. Opening\n    1.1. Winter\n    1.2. Summer\n2. Fares",
         "Opening  3\nFares  12\nNotes  14",
         "- [Opening](#open)\n- [Fares](#fares)",

@@ -13,6 +13,7 @@ from equipoise.text.lines import Line
 from equipoise.text.roles import LITERAL, Stretch, settled
 
 _FRONT = "---"
+_ASIDES = (lines.is_contents, lines.is_border, lines.is_definition)
 _UNDERLINED = 200  # characters of a line that may be a heading with a rule below it
 
 
@@ -131,7 +132,7 @@ class _Lines:
             self._rule(line, rule)
         elif level:
             self._add(BlockKind.HEADING, line, level, "#")
-        elif lines.is_contents(bare) or lines.is_border(bare) or self._separates(bare):
+        elif self._separates(bare) or any(told(bare) for told in _ASIDES):
             self._add(BlockKind.ASIDE, line)
         elif self._columns or lines.is_row(line.raw):
             self._add(BlockKind.ROW, line)

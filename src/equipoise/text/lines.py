@@ -22,6 +22,9 @@ _BULLET = re.compile(r"\s*+(?:[-*+•‣▪◦●]|\(?+\d{1,3}+\)|\(?+[a-z]\))\s
 _NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
 _ROUND = re.compile(r"\s*+o\s++\S")
 _NOTE = re.compile(r"\[\^[^\[\]\s]++\]:\s|\[fn:\w++\]\s")
+_DEFINITION = re.compile(
+    r"\[(?!\^)[^\[\]]{1,200}+\]:\s*+(?:<[^<>]++>|(?=\S*?(?:[/#]|\.[^\W\d]))\S++)(?:\s++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?+"
+)
 _ENTRY = re.compile(
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2}\ {1,2}\d{1,2}\ \d\d:\d\d:\d\d\ |\[\d{1,2}:\d\d(?::\d\d)?\]\ "
 )
@@ -156,6 +159,15 @@ def opens_entry(bare: str) -> bool:
 def opens_note(bare: str) -> bool:
     """True where a line begins a note of Markdown or Org."""
     return _NOTE.match(bare) is not None
+
+
+def is_definition(bare: str) -> bool:
+    """Whether a line says where a link of Markdown leads.
+
+    >>> is_definition("[fares]: https://ferry.example/fares 'Fares'"), is_definition("[Ann]: Yes.")
+    (True, False)
+    """
+    return _DEFINITION.fullmatch(bare) is not None
 
 
 def is_closed(line: str) -> bool:

@@ -27,7 +27,7 @@ _LISTS = frozenset(
     """.split()  # noqa: SIM905
 )
 _DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::")
-_TARGET = re.compile(r"\.\.\s++_|\[(?!\^)[^\[\]]++\]:\s")
+_TARGET = re.compile(r"\.\.\s++_")
 _PICTURE = re.compile(r"!\[(?:[^\[\]\s]++\s++){2}[^\[\]]++\]\(")
 """A picture whose text says more than what it is called."""
 _NOTE = re.compile(r"(\[\^[^\[\]\s]++\]):\s|\.\.\s(\[[#\w]++\])(?:\s|\Z)|(\[fn:\w++\])\s")
