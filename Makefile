@@ -128,23 +128,27 @@ bench-field: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/check.py
 	$(BIN)/python benchmarks/field/run.py
 
-bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex
+# The code that a question's cost is compared with.
+BEFORE := .equipoise/before
+bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex $(VENV)/fastembed
 	$(BIN)/python benchmarks/speed/run.py
-	$(BIN)/python benchmarks/speed/anchors.py
-	$(BIN)/python benchmarks/speed/questions.py
+	FASTEMBED=$(VENV)/fastembed/bin/python $(BIN)/python benchmarks/speed/anchors.py
+	$(BIN)/python benchmarks/speed/pages.py
+	test -d $(BEFORE) || git worktree add --quiet --detach $(BEFORE) a9c5e41
+	$(BIN)/python benchmarks/speed/questions.py --beside $(BEFORE)/src --questions 20 \
+		$(if $(wildcard $(DATA)/field_questions),--data $(DATA))
 
 bench-curve: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/curve.py --data $(DATA)
 
 bench-serve: $(VENV)/.speed $(VENV)/.serve
-	$(BIN)/python benchmarks/speed/questions.py --rounds 1 --rates 1 2 3 4 5
+	$(BIN)/python benchmarks/speed/questions.py --rounds 1 --rates 1 2 3 4 5 --page serve.md
 
-# DATABASE=postgres://me@host/database
-bench-stores: $(VENV)/.speed $(VENV)/.postgres $(VENV)/.stores-test
-	$(BIN)/python benchmarks/stores/graph.py $(DATABASE)
+bench-stores: $(VENV)/.test $(VENV)/.speed $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python benchmarks/stores/graph.py
 
 profile: $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
-	$(BIN)/python benchmarks/speed/profile.py
+	$(BIN)/python benchmarks/speed/profiling.py
 
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
@@ -241,6 +245,11 @@ LAB := bench datasets speed
 $(LAB:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.lab
 	$(INSTALL) --editable . --editable 'lab[$*]'
 	@touch $@
+
+# It wants an older huggingface_hub than the rest.
+$(VENV)/fastembed: $(VENV)/.core
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check 'fastembed==0.9.1'
 
 # A server of S3 for tests, apart: boto3 wants an older dateutil than the rest.
 $(VENV)/moto: $(VENV)/.core

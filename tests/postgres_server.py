@@ -64,7 +64,10 @@ class Server:
 
 
 class Cluster:
-    """A primary and, once asked for, a replica. Use it in a `with` block."""
+    """A primary with these settings and, once asked for, a replica. Use it in a `with` block."""
+
+    def __init__(self, settings="shared_buffers = 32MB"):
+        self.settings = settings
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="equipoise-pg-"))
@@ -86,7 +89,7 @@ class Cluster:
         )
         self.primary.settings(
             f"listen_addresses = '127.0.0.1'\nunix_socket_directories = '{self.folder}'\nfsync = off\n"
-            "shared_buffers = 32MB\nmax_connections = 60\nwal_level = replica\nhot_standby_feedback = on"
+            f"{self.settings}\nmax_connections = 60\nwal_level = replica\nhot_standby_feedback = on"
         )
         self.primary.start()
         return self

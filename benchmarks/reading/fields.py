@@ -25,6 +25,7 @@ Place = tuple[int, int, int]
 """Text number, start, end."""
 
 FAR, LONGEST, OTHERS = 30, 1500, 19
+ANSWERED, NEAR = 140, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +67,15 @@ def overlapping(units: Sequence[Place], row: int, start: int, end: int) -> list[
     return [unit for unit in units if unit[0] == row and unit[1] < end and start < unit[2]]
 
 
-def kept_apart(
-    folder: str, wanted: Callable[[Row], bool], most: int = 40
-) -> Callable[[Path], Iterator[Case]]:
-    """`most` questions with an answer and half as many near misses of ours, each with its passage and those that its
-    words find."""
+def kept_apart(folder: str, wanted: Callable[[Row], bool]) -> Callable[[Path], Iterator[Case]]:
+    """Questions with an answer and near misses of ours, each with its passage and those that its words find."""
 
     def read(data: Path) -> Iterator[Case]:
         draw = Random(5)
         passages = {row["passage"]: row for row in scripts.read(data / folder / "passages.jsonl.xz")}
         apart = [row for row in scripts.read(data / folder / "questions.jsonl.xz") if wanted(row)]
         yes, no = ([row for row in apart if bool(row["gold"]) is answered] for answered in (True, False))
-        for row in [*draw.sample(yes, min(most, len(yes))), *draw.sample(no, min(most // 2, len(no)))]:
+        for row in [*draw.sample(yes, min(ANSWERED, len(yes))), *draw.sample(no, min(NEAR, len(no)))]:
             names = list(dict.fromkeys([*row["near"], row["passage"]]))
             found = [passages[name] for name in draw.sample(names, len(names))]
             cut = [
@@ -211,6 +209,21 @@ def repliqa(data: Path) -> Iterator[Case]:
             yield _case(f"{n}-other", row["question"], [""], [other], places([other]), [])
 
 
+def papers(data: Path) -> Iterator[Case]:
+    """Keyword queries, each with five passages of papers, of which people marked what answers (KRLabsOrg/acl-verbatim,
+    Apache-2.0); each passage is a case."""
+    for row in scripts.read(data / "acl_verbatim/gold.jsonl"):
+        for one in row["results"]:
+            text = one["chunk"]
+            marked = (
+                re.search(r"\s+".join(map(re.escape, said.split())), text, re.IGNORECASE)
+                for said in one["gold_extraction"]
+            )
+            gold = [(0, *found.span()) for found in marked if found]
+            name = f"{row['query']}/{one['document_id']}/{one['chunk_number']}"
+            yield _case(name, row["query"], [one["title"]], [text], places([text]), [gold] if gold else [])
+
+
 def _case(  # noqa: PLR0917  (as the fields of a Case)
     name: object,
     question: str,
@@ -226,6 +239,7 @@ FIELDS: dict[str, tuple[str, Callable[[Path], Iterator[Case]]]] = {
     "manuals": ("manual_questions", kept_apart("manual_questions", is_held_out)),
     "papers, security, short documents": ("field_questions", kept_apart("field_questions", is_held_out)),
     "law": ("field_questions", kept_apart("field_questions", lambda row: row["set"] == "dc-law")),
+    "papers, keywords": ("acl_verbatim", papers),
     "clapnq": ("clapnq", some(clapnq)),
     "squad2": ("squad2", squad2),
     "covid_qa": ("covid_qa", covid_qa),

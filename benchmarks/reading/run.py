@@ -6,10 +6,13 @@ The cases of `fields.py`, asked of `equipoise.highlight` and of systems that pic
 those of other folders alone, and BM25. Nothing is refused here: `right` is the share of questions with an answer of
 which what is shown holds some, `word F1` is against the best annotator's sentences, `AUC` of the score (probability,
 logit) between questions with and without an answer, `right at 80%` the share that is right and has a score above that
-of 80% of those without; `as it ships` what the fitted threshold makes of it. Resumes; --publish puts rows and table
-beside this file. A reader FOLDER holds the four files of `scripts/build_crossencoder.py`.
+of 80% of those without; `as it ships` what the fitted threshold makes of it. `pooled F1` counts the words of all
+questions together by their places, those without an answer too, as acl-verbatim does: nothing is shown below a
+threshold, that which ships and the best one in hindsight. Resumes; --publish puts rows and table beside this file. A
+reader FOLDER holds the four files of `scripts/build_crossencoder.py`.
 """
 
+import re
 import sys
 import time
 from collections import Counter
@@ -42,6 +45,7 @@ KEY = ("field", "system", "id")
 OURS = "equipoise.highlight"
 ESTIMATOR = Estimator(level=0.95, seed=7, resamples=1000)
 K1, B = 1.2, 0.75
+WORD = re.compile(r"\S+")
 
 Row = dict[str, Any]
 Shown = tuple[list[Place], float]
@@ -57,6 +61,7 @@ HEAD = (
     "right at 80% refused",
     "at 90%",
     "as it ships: right, refused",
+    "pooled F1: as it ships, best",
     "words shown",
     "processor s",
 )
@@ -102,12 +107,17 @@ def scored(case: Case, system: System) -> Row:
     shown, score = system(case)
     seconds = time.process_time() - before
     said = [case.at(place) for place in shown]
+    places = _words_at(case, shown)
+    gold = max(
+        (_words_at(case, part) for part in case.gold), key=lambda one: len(one & places), default=set()
+    )
     return {
         "answer": bool(case.gold),
         "right": any(_is_right(case, one, gold) for one in shown for part in case.gold for gold in part),
         "f1": round(
             max((_f1(said, [case.at(place) for place in part]) for part in case.gold), default=0.0), 4
         ),
+        "places": [len(places & gold), len(places), len(gold)],
         "score": round(score, 5),
         "words": sum(len(words(text)) for text in said),
         "seconds": round(seconds, 3),
@@ -125,6 +135,16 @@ def _f1(mine: Sequence[str], gold: Sequence[str]) -> float:
     one, other = (Counter(words(" ".join(dict.fromkeys(texts)))) for texts in (mine, gold))
     shared = (one & other).total()
     return 2 * shared / (one.total() + other.total()) if shared else 0.0
+
+
+def _words_at(case: Case, places: Sequence[Place]) -> set[tuple[int, int]]:
+    """Text number and start of each word that shares a character with one of the places."""
+    return {
+        (row, word.start())
+        for row, start, end in places
+        for word in WORD.finditer(case.texts[row])
+        if start < word.end() and word.start() < end
+    }
 
 
 def page(rows: Sequence[Row]) -> str:
@@ -153,8 +173,17 @@ def _cells(rows: Sequence[Row], *, ours: bool) -> Iterator[str]:
         sum(row["score"] < least for row in no),
     )
     yield f"{right} of {len(yes)}, {refused} of {len(no)}" if ours else MISSING
+    best = max(_pooled(rows, row["score"]) for row in rows)
+    yield f"{_pooled(rows, least):.2f}, {best:.2f}" if ours else f"{MISSING}, {best:.2f}"
     yield f"{np.median([row['words'] for row in yes]):.0f}"
     yield f"{np.median([row['seconds'] for row in rows]):.2f}"
+
+
+def _pooled(rows: Sequence[Row], least: float) -> float:
+    """Word F1 of all rows together, where nothing is shown with a score below `least`."""
+    shared, shown = (sum(row["places"][n] for row in rows if row["score"] >= least) for n in (0, 1))
+    total = shown + sum(row["places"][2] for row in rows)
+    return 2 * shared / total if total else 0.0
 
 
 def _against(yes: Sequence[Row], no: Sequence[Row]) -> list[Estimate]:

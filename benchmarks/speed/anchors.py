@@ -1,14 +1,17 @@
-"""What others take for the same work in the same run: model2vec, llama-index and LanceDB.
+"""What others take for the same work in the same run: model2vec, fastembed, llama-index, txtai and LanceDB.
 
     python benchmarks/speed/anchors.py [--passages 100000] [--repeats 30]
 
 The pages of examples/sqlite are indexed and asked about, each program with its defaults, and vectors of
 `benchmarks/speed/run.py` are searched exactly. No published weights can be had without a hub, so all have those of the
-package: llama-index its encoder, model2vec a table of what the encoder makes of each token alone. Processor time of
-this process and those it starts, since machines are shared; ratios to equipoise. Writes anchors.md beside this file.
+package: llama-index, txtai and fastembed its encoder, model2vec a table of what the encoder makes of each token alone.
+Processor time of this process and those it starts, since machines are shared; ratios to equipoise. fastembed runs in
+the environment whose Python FASTEMBED names. Writes anchors.md beside this file.
 """
 
-import resource
+import json
+import os
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,12 +24,13 @@ from llama_index.core.embeddings import BaseEmbedding
 from model2vec import StaticModel
 from questions import QUESTIONS
 from tokenizers import Tokenizer
+from txtai.embeddings import Embeddings
 
 from equipoise import Library
 from equipoise.core.types import Array, Trust
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import DATA, TOKENIZER, EmbeddedEncoder
+from equipoise.models.encoder import DATA, DIMENSIONS, MAX_TOKENS, MODEL, TOKENIZER, EmbeddedEncoder
 from equipoise.rag.retrieval import dense
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.tables import grid
@@ -54,15 +58,8 @@ class Embedding(BaseEmbedding):
 
 
 def spent(work: Callable[[], object]) -> float:
-    """Processor seconds, here and in processes that have ended since."""
-    before = _used()
-    work()
-    return _used() - before
-
-
-def _used() -> float:
-    every = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in every)
+    """Processor seconds."""
+    return scripts.spent(work)[1]
 
 
 def shown(what: str, rows: Sequence[tuple[str, float, str]], unit: str, factor: float) -> list[Row]:
@@ -88,6 +85,16 @@ def reading(folder: Path, repeats: int) -> list[Row]:
     pages = [Document(text=each.text) for each in documents]
     theirs = spent(lambda: made.append(VectorStoreIndex.from_documents(pages, embed_model=embedding)))
     finder = made[0].as_retriever()
+    chunks = [node.get_content() for node in made[0].docstore.docs.values()]
+    hybrid = Embeddings(
+        {
+            "method": "external",
+            "transform": lambda some: ENCODER.encode(list(some)),
+            "hybrid": True,
+            "content": True,
+        }
+    )
+    txtai = spent(lambda: hybrid.index(chunks))
     indexed = [
         ("equipoise, all of it", whole, f"{len(texts)} passages, found by words and by meaning"),
         ("its encoder alone", spent(lambda: ENCODER.encode(texts)), "vectors"),
@@ -99,16 +106,41 @@ def reading(folder: Path, repeats: int) -> list[Row]:
         (
             "llama-index, without reading files",
             theirs,
-            f"{len(made[0].docstore.docs)} chunks, of each 256 tokens, found by meaning",
+            f"{len(chunks)} chunks, of each 256 tokens, found by meaning",
         ),
+        ("txtai, of these chunks", txtai, "found by words and by meaning"),
+        *fastembed(texts),
     ]
     found = spent(lambda: [finder.retrieve(question) for question in asked])
+    searched = spent(lambda: [hybrid.search(question, 2) for question in asked])
     questions = [
         ("equipoise", ours, "sentences that answer, or a refusal"),
         ("llama-index", found, "the two nearest chunks"),
+        ("txtai", searched, "the two best chunks, by words and by meaning"),
     ]
     by_passage = shown("indexing, a passage", indexed, "ms", 1e3 / len(texts))
     return [*by_passage, *shown("a question", questions, "ms", 1e3 / repeats)]
+
+
+def fastembed(texts: Sequence[str]) -> list[tuple[str, float, str]]:
+    """Its row, where there is an environment for it."""
+    if not (python := os.environ.get("FASTEMBED")):
+        return []
+    given = {
+        "texts": texts,
+        "model": str(DATA / MODEL),
+        "tokenizer": str(DATA / TOKENIZER),
+        "dimensions": DIMENSIONS,
+        "tokens": MAX_TOKENS,
+    }
+    done = subprocess.run(
+        [python, HERE / "with_fastembed.py"],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [("fastembed, the same encoder alone", json.loads(done.stdout)[0], "vectors")]
 
 
 def searching(folder: Path, size: int, repeats: int) -> list[Row]:
@@ -165,7 +197,7 @@ def main() -> None:
         folder = Path(name)
         rows = [*reading(folder, given.repeats), *searching(folder, given.passages, given.repeats)]
     head = ("what", "by whom", "time (ratio to equipoise)", "gives")
-    said = f"`make bench-speed`: {speed.machine()}; processor time, but of searching the time of the clock, medians."
+    said = f"`make bench-speed`: {scripts.machine()}; processor time, but of searching the time of the clock, medians."
     page = f"{said}\n\n{grid(head, rows)}\n"
     (HERE / "anchors.md").write_text(page, "utf-8")
     print(page)

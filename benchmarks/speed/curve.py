@@ -17,7 +17,6 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import run as speed
 from questions import documents
 
 from equipoise import Library
@@ -139,7 +138,7 @@ def page(asked: list[Asked], outcomes: dict[Point, list[Outcome]]) -> str:
     )
     answered = sum(bool(one.gold) for one in asked)
     said = (
-        f"`make bench-curve`: {speed.machine()}; {answered} questions with an answer and "
+        f"`make bench-curve`: {scripts.machine()}; {answered} questions with an answer and "
         f"{len(asked) - answered} near misses over {', '.join(SETS)}; processor time, 95% intervals (Wilson)."
     )
     return f"{said}\n\n{grid(head, rows)}\n"

@@ -6,7 +6,7 @@ Asks questions of `field_questions` or `manual_questions` over the documents of 
 its own that take turns (--rounds), and prints processor seconds: of a question (median, 95%), of `equipoise ask` in a
 new process, and of the whole index. Processor time hardly depends on what else the machine does; --rates asks a
 server so many questions a second for --seconds each and prints the time that 95% of the answers took at most, which
-does. Without --data the documents are examples/sqlite.
+does. Without --data the documents are examples/sqlite. Writes the page --page beside this file.
 """
 
 import argparse
@@ -27,7 +27,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from equipoise_lab.bench import scripts
+from equipoise_lab.bench.tables import grid
 
+HERE = Path(__file__).resolve().parent
 ROOT = Path(__file__).resolve().parents[2]
 QUESTIONS = (
     "How large can a database be?",
@@ -56,6 +58,7 @@ with Library.create(sys.argv[2]) as library:
     library.index(Path(sys.argv[1]))
 """
 RUN = "from equipoise.apps.cli import program; program()"
+WHAT = ("indexing", "question: median", "95%", "mean", "ask in a new process: median")
 PATIENCE_S = 120
 AT_ONCE = 64
 
@@ -172,10 +175,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--set", default="own-a")
     parser.add_argument("--questions", type=int, default=40)
-    parser.add_argument("--beside", default="")
+    parser.add_argument(
+        "--beside", default="", type=lambda given: str(Path(given).resolve()) if given else ""
+    )
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--rates", type=float, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--page", default="questions.md", help="the file beside this one that it writes")
     given = parser.parse_args()
     with TemporaryDirectory() as place:
         docs = Path(place) / "docs"
@@ -199,15 +205,26 @@ def main() -> None:
                     one.python(RUN, "ask", question, "--store", one.store, "--llm", "none", "--json")[1]
                     for question in asked[:3]
                 ]
-        print("version, indexing s, question s: median, 95%, mean; ask in a new process s: median")
-        for n, one in enumerate(versions):
-            best = np.array(took[n]).min(axis=0)
-            figures = [indexed[n], np.median(best), np.quantile(best, 0.95), best.mean(), np.median(cold[n])]
-            print(", ".join([one.folder.name, *(f"{value:.3f}" for value in figures)]), flush=True)
-        for one in versions:
-            for rate in given.rates:
-                within = one.at_rate(asked, rate, given.seconds)
-                print(f"{one.folder.name}, {rate:g} a second: 95% within {within:.2f} s", flush=True)
+        rows = [
+            [indexed[n], np.median(best), np.quantile(best, 0.95), best.mean(), np.median(cold[n])]
+            for n, best in enumerate(np.array(each).min(axis=0) for each in took)
+        ]
+        within = [[one.at_rate(asked, rate, given.seconds) for rate in given.rates] for one in versions]
+    names = [one.folder.name for one in versions]
+    page = table([[*row, *late] for row, late in zip(rows, within, strict=True)], names, given, len(asked))
+    (HERE / given.page).write_text(page, "utf-8")
+    print(page)
+
+
+def table(rows: list[list[float]], names: list[str], given: argparse.Namespace, questions: int) -> str:
+    """The page: a line for each version, and their ratio."""
+    head = ["", *WHAT, *(f"95% at {rate:g} a second" for rate in given.rates)]
+    lines = [(name, *(f"{value:.2f}" for value in row)) for name, row in zip(names, rows, strict=True)]
+    if len(rows) > 1:
+        lines.append(("ratio", *(f"{mine / theirs:.2f}" for mine, theirs in zip(*rows, strict=True))))
+    of = f"{given.set} of {given.data.name}" if given.data else "examples/sqlite"
+    said = f"{questions} questions over {of}, no language model, {given.rounds} turns; {scripts.machine()}."
+    return f"{said} Seconds of processor time; at a rate, seconds until 95% were answered.\n\n{grid(head, lines)}\n"
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ results.json and table.md beside this file.
 
 import json
 import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,7 +70,7 @@ def main() -> None:
         rng = np.random.default_rng(SEED)
         words, sizes = MadeWords(rng), map(int, arguments.sizes.split(","))
         rows = [search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in sizes]
-        results |= {"machine": machine(), "repeats": arguments.repeats, "search": rows}
+        results |= {"machine": scripts.machine(), "repeats": arguments.repeats, "search": rows}
         (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (HERE / "table.md").write_text(table(results))
     print(table(results))
@@ -239,14 +238,6 @@ def memory_mb() -> float:
     """Resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def machine() -> str:
-    """What this ran on, without names."""
-    load = os.getloadavg()[0]
-    return (
-        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, load {load:.1f}"
-    )
 
 
 def table(results: dict) -> str:

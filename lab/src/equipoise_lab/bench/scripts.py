@@ -1,10 +1,14 @@
 """What the scripts of `benchmarks/` share: arguments, settings, rows, and the cells of their tables."""
 
+import os
+import platform
+import resource
 import sys
+import time
 import tomllib
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,6 +79,26 @@ def shows(said: str, wanted: str) -> bool:
     """Whether nearly all words of `wanted` stand in what is said, each as often."""
     counts = Counter(words(wanted))
     return (counts & Counter(words(said))).total() >= SAME * counts.total() > 0
+
+
+def machine() -> str:
+    """What this runs on, without names."""
+    load = os.getloadavg()[0]
+    return (
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, load {load:.1f}"
+    )
+
+
+def spent(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of the clock, and of processors, here and in processes that have ended since."""
+    began, used = time.perf_counter(), _used()
+    work()
+    return time.perf_counter() - began, _used() - used
+
+
+def _used() -> float:
+    every = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in every)
 
 
 def say(done: int, total: int, what: str) -> None:

@@ -1,6 +1,6 @@
 """Where the time goes: of indexing, of questions, and of a server that is asked four at a time.
 
-    python benchmarks/speed/profile.py [--docs examples/sqlite] [--questions 20] [--top 12]
+    python benchmarks/speed/profiling.py [--docs examples/sqlite] [--questions 20] [--top 12]
 
 Every few milliseconds all threads of the process are looked at, and each that works counts for the innermost function
 of equipoise it is in, with the call of a library that it stands at. Shares of samples, not times: other work on the
