@@ -34,6 +34,11 @@ settings.load_profile(
 )  # how long an example takes says something about the machine, not about us
 
 
+def pytest_collection_modifyitems(items):
+    """A long test that begins last is waited for."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(
     scope="session",
     params=[SHIPPED, REAL] if REAL.is_dir() else [SHIPPED],

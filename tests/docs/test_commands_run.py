@@ -165,6 +165,7 @@ def test_it_is_the_wheel(reader):
     assert not Path(said.strip()).is_relative_to(ROOT)
 
 
+@pytest.mark.long
 def test_every_command_runs_in_its_order(reader):
     for page, command in commands():
         if not runs(command):

@@ -88,6 +88,7 @@ class Property:
         holds()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("new_world", "known"),
     [

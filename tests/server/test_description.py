@@ -13,6 +13,7 @@ EXAMPLES = 5
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("schemathesis") is None, reason="pip install 'equipoise[serve-test]'")
 def test_every_route_does_what_its_description_says(live, tmp_path):
     url, service = live(upload=50_000, body=50_000)
