@@ -68,6 +68,7 @@ OPTION = (
     "# Actions\n\n- -delete: Delete files; true if that went well. If it failed, a message is written. "
     f"{'Think twice before you use it on anything that you need. ' * 6}"
 )
+DENIED = "# Rules\n\n## Not carried\n\n1. Dogs.\n2. Carts.\n\n## Why not?\n\nThey are far too heavy."
 SECTIONS = (
     "1. Waiting list. Thirty people wait for a berth, and the oldest entry is of May.\n"
     "2. Water. The pump broke in August and was mended three days later for much money.\n"
@@ -119,6 +120,8 @@ LONG = f"{CASES} First of all. {'It goes on and on without an end in sight. ' * 
             "If it failed, a message is written.",
             "- -delete: Delete files; true if that went well. If it failed, a message is written.",
         ),
+        (DENIED, "2. Carts.", DENIED[DENIED.index("## Not") : DENIED.index("\n\n## Why")]),
+        (DENIED, "They are far too heavy.", "They are far too heavy."),
         (SECTIONS, "Lucy brings the cakes.", SECTIONS.splitlines()[2]),
         (MAIL, "And when does the last ferry leave, at ten?", MAIL),
         (LONG, "First of all.", "First of all."),

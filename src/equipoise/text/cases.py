@@ -1,4 +1,5 @@
-"""Sentences that hold together: a rule and to what it does not apply, what holds in one case and in another."""
+"""Sentences that hold together: a rule and to what it does not apply, what holds in one case and in another, and what
+stands below "Not covered"."""
 
 import re
 
@@ -17,6 +18,24 @@ _OTHERWISE = re.compile(
     r"(?:otherwise|if not|in (?:all|any) other cases?|andernfalls|ansonsten|sonst|sinon)\b", re.IGNORECASE
 )
 _CASE = re.compile(r"(?:if|when|where|unless|for|wenn|falls|für|bei|si|quand|pour)\b", re.IGNORECASE)
+
+_TITLE = 8  # words of a heading that says how what stands below it is meant
+_DENIED = re.compile(
+    r"\b(?:not|no(?!\.)|never|don['’]?ts?|do not|cannot|can['’]?t|won['’]?t|without|except(?:ion|ions|ed)?|exclu\w{3,6}"
+    r"|prohibit\w{0,4}|forbidden|disallowed|unsupported|unavailable|ineligible|limitations?|deprecated|obsolete|removed"
+    r"|nicht|keine?[mnrs]?|verboten|ausgeschlossen|ausnahmen?|ungültig|pas|jamais|interdite?s?|sauf)\b",
+    re.IGNORECASE,
+)
+
+
+def denies(heading: str) -> bool:
+    """Whether a heading says that what stands below it is not so.
+
+    >>> denies("## Not OK"), denies("Exclusions"), denies("Why does it not start?"), denies("Fares")
+    (True, True, False, False)
+    """
+    short = len(heading.split()) <= _TITLE and not heading.endswith(("?", "？"))
+    return short and _DENIED.search(heading) is not None
 
 
 def goes_with(before: str, behind: str) -> bool:

@@ -6,13 +6,13 @@ sentences chosen.
 """
 
 import re
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain, islice, takewhile
 
-from equipoise.core.types import Block, BlockKind, Document
-from equipoise.text.cases import goes_with
+from equipoise.core.types import BlockKind, Document
+from equipoise.text.block_text import next_row, pieces_of, text_of, units_in, without_marker, words_in
+from equipoise.text.cases import denies, goes_with
 from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, opens
 from equipoise.text.lines import is_closed
 
@@ -33,7 +33,6 @@ _TITLES = 3  # lead-ins and titles that follow each other
 _DEEP = 9  # lists within each other
 _FAR, _NEAR = 200, 40  # blocks that are looked at on either side, for what belongs to it and for its like
 _LONGEST_TERM = 200
-_MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
 _TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
 _RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S|\S{1,30}(?: \S{1,30}){0,2} - \S")
@@ -70,7 +69,7 @@ def wholes(
         while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
             before, wanted, earlier = quotes.pop()
             shown, needed, chosen = shown | before, needed | wanted, earlier + chosen
-            if _words(document, shown) > LONGEST:
+            if words_in(document, shown) > LONGEST:
                 shown = needed
         quotes.append((shown, needed, chosen))
     return [(_stretches(document, shown), chosen) for shown, _, chosen in quotes]
@@ -82,8 +81,8 @@ def reading(document: Document, unit: Offsets) -> list[Offsets]:
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
     names = is_label(text) if not _STEP.match(text) else _names_list(document, row)
-    if names and (own := [piece for at in _led(document, row) for piece in _pieces(document, at)]):
-        listed = own if _words(document, own) <= LONGEST else own[:1]
+    if names and (own := [piece for at in _led(document, row) for piece in pieces_of(document, at)]):
+        listed = own if words_in(document, own) <= LONGEST else own[:1]
         return _stretches(document, {unit, *_read_with(document, row), *listed})
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
         return _stretches(document, {unit, *_read_with(document, row)})
@@ -100,7 +99,7 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
         return True
     if opens(text) or _SIGNS.fullmatch(text) or (_ELSEWHERE.match(text) and len(text.split()) < FEW_WORDS):
         return False
-    bare = _bare(text)
+    bare = without_marker(text)
     words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
     led = block is not None and block.kind is BlockKind.ITEM and next(_intros(document, row), -1) >= 0
     return words > 1 or (
@@ -113,18 +112,18 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
     one at the end where more would follow."""
     needed: set[Offsets] = set()
     around: set[int] = set()
-    for unit in _units(document, *span):
+    for unit in units_in(document, *span):
         row = document.block_row(unit[0])
-        needed |= {unit, *_read_with(document, row)}
+        needed |= {unit, *_denying(document, row), *_read_with(document, row)}
         around |= set(_around(document, row, unit, alone=_goes_on(document, row, span)))
-        if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
+        if words_in(document, own := pieces_of(document, row)) <= PARAGRAPH:
             needed |= set(own)
         elif row >= 0:
             needed |= {*_term(document, row), *_cases(document, own, unit)}
     wanted = list(_groups(document, sorted(around), needed))
     if needed and opens(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
-    more = set(_fitting(document, wanted, LONGEST - _words(document, needed)))
+    more = set(_fitting(document, wanted, LONGEST - words_in(document, needed)))
     if (last := max(needed | more, default=span))[0] >= span[1] and opens(document.text[slice(*last)]):
         needed.discard(last)
         more.discard(last)
@@ -136,7 +135,7 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
 def _by_section(document: Document, span: Offsets) -> list[Offsets]:
     """The span, cut where a heading stands between its sentences."""
     parts: list[Offsets] = []
-    for unit in _units(document, *span):
+    for unit in units_in(document, *span):
         before = document.block_row(parts[-1][1] - 1) if parts else -1
         between = document.blocks[before + 1 : document.block_row(unit[0])]
         if parts and not any(block.kind is BlockKind.HEADING for block in between):
@@ -154,20 +153,10 @@ def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> se
     return {piece for piece in shown if any(low <= piece[0] and piece[1] <= high for low, high in own)}
 
 
-def _units(document: Document, start: int, end: int) -> Sequence[Offsets]:
-    first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
-    return document.sentences[first:stop]
-
-
-def _pieces(document: Document, row: int) -> Sequence[Offsets]:
-    """What may be quoted of a block."""
-    return _units(document, document.blocks[row].start, document.blocks[row].end) if row >= 0 else ()
-
-
 def _last(document: Document, row: int) -> Sequence[Offsets]:
     """The last sentence of a block that others are read with; of a term or column names, which are not quoted by
     themselves, the block."""
-    if found := _pieces(document, row):
+    if found := pieces_of(document, row):
         return found[-1:]
     block = document.blocks[row]
     return [(block.start, block.end)] if block.end - block.start <= _LONGEST_TERM else ()
@@ -176,9 +165,9 @@ def _last(document: Document, row: int) -> Sequence[Offsets]:
 def _term(document: Document, row: int) -> Sequence[Offsets]:
     """The first sentence of an item that begins with its term ("-delete: Delete files."), which names what all its text
     is about."""
-    text = _text(document, document.blocks[row])
-    named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(_bare(text))
-    return _pieces(document, row)[:1] if named else ()
+    text = text_of(document, document.blocks[row])
+    named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(without_marker(text))
+    return pieces_of(document, row)[:1] if named else ()
 
 
 def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterator[Offsets]:
@@ -187,6 +176,15 @@ def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterato
     below = takewhile(lambda n: goes_with(texts[n - 1], texts[n]), range(at + 1, len(own)))
     above = takewhile(lambda n: goes_with(texts[n], texts[n + 1]), range(at - 1, -1, -1))
     return (own[n] for n in chain(below, above))
+
+
+def _denying(document: Document, row: int) -> Iterator[Offsets]:
+    """The nearest heading above a block, where it says that what stands below it is not so."""
+    for above in document.blocks[max(0, row - _FAR) : max(0, row)][::-1]:
+        if above.kind is BlockKind.HEADING:
+            if denies(text_of(document, above)):
+                yield above.start, above.end
+            return
 
 
 def _leading(document: Document, row: int) -> Sequence[Offsets]:
@@ -208,9 +206,9 @@ def _intros(document: Document, row: int) -> Iterator[int]:
         block = document.blocks[row]
         intro = block.intro
         if intro < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
-            above = _next(document, row, -1)
+            above = next_row(document, row, -1)
             label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
-            named = _text(document, document.blocks[above]) if label else ""
+            named = text_of(document, document.blocks[above]) if label else ""
             intro = above if opens(named) and not named.endswith(("?", "？")) else -1
         if intro < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, intro)):
             return
@@ -230,13 +228,13 @@ def _introduces(document: Document, row: int) -> bool:
 def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iterator[int]:
     """The blocks that belong to the sentence `unit` of block `row`, unless it is meant `alone` without the other items
     of its list."""
-    own = _pieces(document, row)
+    own = pieces_of(document, row)
     if not own:
         return
     if document.blocks[row].kind is BlockKind.CODE:
         yield row
     last = document.text[slice(*own[-1])]
-    short = _words(document, own) <= PARAGRAPH
+    short = words_in(document, own) <= PARAGRAPH
     points = any(_POINTS.search(document.text[slice(*one)]) for one in (own if short else (unit,)))
     code = points and any(document.blocks[at].kind is BlockKind.CODE for at in islice(_led(document, row), 1))
     if unit == own[-1] or code or (short and opens(last)):
@@ -250,10 +248,10 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
 
 def _beside(document: Document, row: int) -> Iterator[int]:
     """The paragraphs next to one that hold together with it."""
-    for other in (_next(document, row, -1), _next(document, row, 1)):
+    for other in (next_row(document, row, -1), next_row(document, row, 1)):
         pair = [document.blocks[at] for at in sorted((row, other)) if at >= 0]
         plain = len(pair) > 1 and all(block.kind is BlockKind.PARAGRAPH for block in pair)
-        if plain and goes_with(*(_text(document, block) for block in pair)):
+        if plain and goes_with(*(text_of(document, block) for block in pair)):
             yield other
 
 
@@ -270,7 +268,7 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
     """What a lead-in or a title that nothing is read with leads to: the list, code, table or paragraph below."""
     for _ in range(_TITLES):
         title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
-        below = _next(document, row, 1)
+        below = next_row(document, row, 1)
         if below < 0 or document.blocks[below].kind is BlockKind.HEADING or not (opens(text) or title):
             return
         yield below
@@ -278,7 +276,7 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
             yield from _run(document, below, 1)
             return
         yield from _led(document, below)
-        row, text = below, _text(document, document.blocks[below])
+        row, text = below, text_of(document, document.blocks[below])
 
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
@@ -286,8 +284,8 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so do a sentence
     of a list without a lead-in, a long one of a list that cannot be shown whole, and the parts of a list of more than
     LIST words, or of long items that mostly begin with a title ("2. Water. The pump broke ..."), which is a text."""
-    text = _text(document, document.blocks[row])
-    bare = _bare(text)
+    text = text_of(document, document.blocks[row])
+    bare = without_marker(text)
     intro = next(_intros(document, row), -1)
     term = is_fragment(bare) and any(
         document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
@@ -296,12 +294,12 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
         return
     others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
-    long = _words(document, ((item.start, item.end) for item in items)) > _LONG * len(items)
-    titled = sum(_TITLED.match(_text(document, item)) is not None for item in items)
+    long = words_in(document, ((item.start, item.end) for item in items)) > _LONG * len(items)
+    titled = sum(_TITLED.match(text_of(document, item)) is not None for item in items)
     if intro < 0 and long and 2 * titled > len(items):
         return
     fits = LONGEST if long and is_closed(bare) else LIST
-    if _words(document, (piece for at in others for piece in _pieces(document, at))) <= fits:
+    if words_in(document, (piece for at in others for piece in pieces_of(document, at))) <= fits:
         yield from others
 
 
@@ -313,12 +311,12 @@ def _goes_on(document: Document, row: int, span: Offsets) -> bool:
 
 def _names_list(document: Document, row: int) -> bool:
     """Whether a block is one of several labels of one kind nearby, each with a list of its own."""
-    if not _STEP.match(_text(document, document.blocks[row])):
+    if not _STEP.match(text_of(document, document.blocks[row])):
         return False
-    texts = {at: _text(document, document.blocks[at]) for at in _items_near(document, row)}
+    texts = {at: text_of(document, document.blocks[at]) for at in _items_near(document, row)}
     steps = {at: text for at, text in texts.items() if _STEP.match(text)}
-    lead = "".join(_text(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
-    names = [_bare(text) for text in steps.values()]
+    lead = "".join(text_of(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
+    names = [without_marker(text) for text in steps.values()]
     return are_of_one_kind(lead, names) and all(any(_led(document, at)) for at in steps)
 
 
@@ -342,31 +340,10 @@ def _run(document: Document, row: int, step: int) -> Iterator[int]:
             return
 
 
-def _next(document: Document, row: int, step: int) -> int:
-    """The row of the nearest block on one side that is no aside, -1 for none."""
-    at = row + step
-    while 0 <= at < len(document.blocks) and document.blocks[at].kind is BlockKind.ASIDE:
-        at += step
-    return at if at < len(document.blocks) else -1
-
-
-def _bare(text: str) -> str:
-    marker = _MARKER.match(text)
-    return text[marker.end() :] if marker else text
-
-
-def _text(document: Document, block: Block) -> str:
-    return document.text[block.start : block.end].strip()
-
-
-def _words(document: Document, pieces: Iterable[Offsets]) -> int:
-    return sum(len(document.text[slice(*piece)].split()) for piece in pieces)
-
-
 def _groups(document: Document, rows: Iterable[int], shown: Set[Offsets]) -> Iterator[list[Offsets]]:
     """What is not shown yet of the blocks: of code each piece by itself, of others all."""
     for row in rows:
-        left = [piece for piece in _pieces(document, row) if piece not in shown]
+        left = [piece for piece in pieces_of(document, row) if piece not in shown]
         by_piece = document.blocks[row].kind is BlockKind.CODE
         yield from ([piece] for piece in left) if by_piece else [left] * bool(left)
 
@@ -376,7 +353,7 @@ def _fitting(document: Document, groups: Sequence[list[Offsets]], left: int) -> 
     one, so that what is left out is the middle."""
     rest, ends = deque(groups), deque((0, -1))
     while rest and ends:
-        words = _words(document, rest[ends[0]])
+        words = words_in(document, rest[ends[0]])
         if words > left:
             ends.popleft()
             continue
@@ -393,7 +370,7 @@ def _stretches(document: Document, pieces: Iterable[Offsets]) -> list[Offsets]:
     for start, end in ordered:
         if start == end and (start, end) != ordered[-1]:
             continue
-        if joined and start < end and not _units(document, joined[-1][1], start):
+        if joined and start < end and not units_in(document, joined[-1][1], start):
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
             joined.append((start, end))
