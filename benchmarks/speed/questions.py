@@ -175,9 +175,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--set", default="own-a")
     parser.add_argument("--questions", type=int, default=40)
-    parser.add_argument(
-        "--beside", default="", type=lambda given: str(Path(given).resolve()) if given else ""
-    )
+    parser.add_argument("--beside", type=Path)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--rates", type=float, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=30)
@@ -190,9 +188,9 @@ def main() -> None:
         step = max(1, len(asked) // given.questions)
         asked = asked[::step][: given.questions]
         versions = []
-        for name, source in (("here", str(ROOT / "src")), ("beside", given.beside)):
+        for name, source in (("here", ROOT / "src"), ("beside", given.beside)):
             if source:
-                versions.append(Version(source, Path(place) / name))
+                versions.append(Version(str(source.resolve()), Path(place) / name))
                 versions[-1].folder.mkdir()
         where = docs if given.data else ROOT / "examples" / "sqlite"
         indexed = [one.python(INDEX, where, one.store)[1] for one in versions]

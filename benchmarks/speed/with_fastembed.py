@@ -20,7 +20,7 @@ BATCH = 32
 
 
 def main() -> None:
-    """Print the seconds, and how many vectors came of them."""
+    """Print them."""
     given = json.load(sys.stdin)
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -40,8 +40,8 @@ def main() -> None:
         model = TextEmbedding(NAME, specific_model_path=name)
         list(model.embed(["warm up"]))
         began = time.process_time()
-        vectors = list(model.embed(given["texts"], batch_size=BATCH))
-        print(json.dumps([time.process_time() - began, len(vectors)]))
+        list(model.embed(given["texts"], batch_size=BATCH))
+        print(time.process_time() - began)
 
 
 if __name__ == "__main__":

@@ -179,12 +179,10 @@ def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterato
 
 
 def _denying(document: Document, row: int) -> Iterator[Offsets]:
-    """The nearest heading above a block, where it says that what stands below it is not so."""
-    for above in document.blocks[max(0, row - _FAR) : max(0, row)][::-1]:
-        if above.kind is BlockKind.HEADING:
-            if denies(text_of(document, above)):
-                yield above.start, above.end
-            return
+    """The heading that a block stands under, where it says that what stands below it is not so."""
+    under = document.blocks[row].under if row >= 0 else -1
+    if under >= 0 and denies(text_of(document, heading := document.blocks[under])):
+        yield heading.start, heading.end
 
 
 def _leading(document: Document, row: int) -> Sequence[Offsets]:
