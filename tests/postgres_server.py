@@ -37,6 +37,7 @@ class Server:
     """One host: its data, and where it listens."""
 
     data: Path
+    binaries: Path = BIN
     port: int = field(default_factory=free_port)
 
     def settings(self, text):
@@ -44,14 +45,14 @@ class Server:
             file.write(f"\n{text}\nport = {self.port}\n")
 
     def start(self):
-        run(BIN / "pg_ctl", "-D", self.data, "-l", f"{self.data}.log", "-w", "start")
+        run(self.binaries / "pg_ctl", "-D", self.data, "-l", f"{self.data}.log", "-w", "start")
 
     def kill(self):
         """At once, as if the machine had lost its power; nothing happens where it does not run."""
-        run(BIN / "pg_ctl", "-D", self.data, "-m", "immediate", "stop", check=False)
+        run(self.binaries / "pg_ctl", "-D", self.data, "-m", "immediate", "stop", check=False)
 
     def promote(self):
-        run(BIN / "pg_ctl", "-D", self.data, "-w", "promote")
+        run(self.binaries / "pg_ctl", "-D", self.data, "-w", "promote")
 
     def sql(self, *statements):
         with psycopg.connect(host="127.0.0.1", port=self.port, user="postgres", autocommit=True) as link:
@@ -59,24 +60,29 @@ class Server:
                 cursor = link.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
+    @property
+    def address(self):
+        return f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+
     def url(self, name="equipoise"):
-        return f"postgres://postgres@127.0.0.1:{self.port}/postgres?store={name}"
+        return f"{self.address}?store={name}"
 
 
 class Cluster:
     """A primary with these settings and, once asked for, a replica. Use it in a `with` block."""
 
-    def __init__(self, settings="shared_buffers = 32MB"):
+    def __init__(self, settings="shared_buffers = 32MB", binaries=BIN):
         self.settings = settings
+        self.binaries = binaries
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="equipoise-pg-"))
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
-        self.primary = Server(self.folder / "a")
-        self.replica = Server(self.folder / "b")
+        self.primary = Server(self.folder / "a", self.binaries)
+        self.replica = Server(self.folder / "b", self.binaries)
         run(
-            BIN / "initdb",
+            self.binaries / "initdb",
             "-D",
             self.primary.data,
             "-A",
@@ -102,7 +108,7 @@ class Cluster:
     def replicate(self, *, synchronous):
         """Start the replica; `synchronous`: nothing is confirmed that is not on both."""
         run(
-            BIN / "pg_basebackup", "-h", "127.0.0.1", "-p", self.primary.port, "-U", "postgres",
+            self.binaries / "pg_basebackup", "-h", "127.0.0.1", "-p", self.primary.port, "-U", "postgres",
             "-D", self.replica.data, "-R", "-X", "stream", "-c", "fast",
         )  # fmt: skip
         self.replica.settings("synchronous_standby_names = ''")

@@ -77,8 +77,9 @@ class Version:
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of its processes."""
-        return os.environ | {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1"}
+        """That of its processes, whose modules are compiled once, as where they are installed."""
+        own = {"PYTHONPATH": self.source, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+        return os.environ | own | {"PYTHONPYCACHEPREFIX": str(self.folder / "compiled")}
 
     def python(self, code: str, *given: object, said: str = "") -> tuple[str, float]:
         """What a program prints, and the processor seconds that it and its children took."""
@@ -148,23 +149,38 @@ def _one(port: int, secret: str, question: str) -> float:
     return time.monotonic() - began
 
 
-def documents(data: Path, wanted: str, folder: Path) -> list[str]:
-    """The documents of a set as files in `folder`, and the questions about them."""
+def rows_of(data: Path, wanted: str) -> tuple[list[scripts.Row], list[scripts.Row]]:
+    """The questions of a set and its passages; none where there is no such set."""
     for of in ("field_questions", "manual_questions"):
-        asked = [
-            row["question"] for row in scripts.read(data / of / "questions.jsonl.xz") if row["set"] == wanted
+        passages = [
+            row
+            for row in scripts.read(data / of / "passages.jsonl.xz")
+            if row["passage"].rpartition(":")[0] == wanted
         ]
-        if asked:
+        if passages:
             break
+    return [row for row in scripts.read(data / of / "questions.jsonl.xz") if row["set"] == wanted], passages
+
+
+def documents(passages: list[scripts.Row], folder: Path) -> None:
+    """The documents that passages are of, as files in a new folder."""
+    folder.mkdir()
     texts = defaultdict(list)
-    for row in scripts.read(data / of / "passages.jsonl.xz"):
-        if row["passage"].rpartition(":")[0] == wanted:
-            texts[row["document"]].append(
-                "\n\n".join([*(f"# {title}" for title in row["headings"][-1:]), row["text"]])
-            )
+    for row in passages:
+        texts[row["document"]].append(
+            "\n\n".join([*(f"# {title}" for title in row["headings"][-1:]), row["text"]])
+        )
     for name, parts in texts.items():
         (folder / f"{name}.md").write_text("\n\n".join(parts), "utf-8")
-    return asked
+
+
+def versions(folder: Path, beside: Path | None) -> list[Version]:
+    """This checkout and the other one, each with a folder for its store."""
+    sources = {"here": ROOT / "src"} | ({"beside": beside} if beside else {})
+    made = [Version(str(source.resolve()), folder / name) for name, source in sources.items()]
+    for one in made:
+        one.folder.mkdir()
+    return made
 
 
 def main() -> None:
@@ -182,34 +198,31 @@ def main() -> None:
     parser.add_argument("--page", default="questions.md", help="the file beside this one that it writes")
     given = parser.parse_args()
     with TemporaryDirectory() as place:
-        docs = Path(place) / "docs"
-        docs.mkdir()
-        asked = documents(given.data, given.set, docs) if given.data else list(QUESTIONS)
+        where, asked = ROOT / "examples" / "sqlite", list(QUESTIONS)
+        if given.data:
+            rows, passages = rows_of(given.data, given.set)
+            where, asked = Path(place) / "docs", [row["question"] for row in rows]
+            documents(passages, where)
         step = max(1, len(asked) // given.questions)
         asked = asked[::step][: given.questions]
-        versions = []
-        for name, source in (("here", ROOT / "src"), ("beside", given.beside)):
-            if source:
-                versions.append(Version(str(source.resolve()), Path(place) / name))
-                versions[-1].folder.mkdir()
-        where = docs if given.data else ROOT / "examples" / "sqlite"
-        indexed = [one.python(INDEX, where, one.store)[1] for one in versions]
-        took: list[list[list[float]]] = [[] for _ in versions]
-        cold: list[list[float]] = [[] for _ in versions]
+        compared = versions(Path(place), given.beside)
+        indexed = [one.python(INDEX, where, one.store)[1] for one in compared]
+        took: list[list[list[float]]] = [[] for _ in compared]
+        cold: list[list[float]] = [[] for _ in compared]
         for _ in range(given.rounds):
-            for one, questions, new in zip(versions, took, cold, strict=True):
+            for one, questions, new in zip(compared, took, cold, strict=True):
                 questions.append(json.loads(one.python(ASK, one.store, said=json.dumps(asked))[0]))
                 new += [
                     one.python(RUN, "ask", question, "--store", one.store, "--llm", "none", "--json")[1]
                     for question in asked[:3]
                 ]
-        rows = [
+        costs = [
             [indexed[n], np.median(best), np.quantile(best, 0.95), best.mean(), np.median(cold[n])]
             for n, best in enumerate(np.array(each).min(axis=0) for each in took)
         ]
-        within = [[one.at_rate(asked, rate, given.seconds) for rate in given.rates] for one in versions]
-    names = [one.folder.name for one in versions]
-    page = table([[*row, *late] for row, late in zip(rows, within, strict=True)], names, given, len(asked))
+        within = [[one.at_rate(asked, rate, given.seconds) for rate in given.rates] for one in compared]
+    names = [one.folder.name for one in compared]
+    page = table([[*row, *late] for row, late in zip(costs, within, strict=True)], names, given, len(asked))
     (HERE / given.page).write_text(page, "utf-8")
     print(page)
 
