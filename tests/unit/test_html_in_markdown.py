@@ -125,3 +125,35 @@ def test_a_table_in_a_table_is_read_once():
         "Boat | Price",
         "Boat: Dinghy; Price: Hour | 5",
     ]
+
+
+def test_notes_of_mkdocs_docusaurus_and_github_are_items_under_their_titles():
+    text = (
+        '# T\n\n!!! tip "Default login"\n\n    The name is admin.\n\n!!! warning "32bit"\n    Not on 32bit ARM.\n\n'
+        '??? note\n    Aside.\n\n=== "Linux"\n\n    ```\n    !!! run\n    ```\n\n:::info Mind\nThe gap.\n:::\n\n'
+        "> [!NOTE]\n> Or else.\n"
+    )
+    found = document_of("a.md", text)
+    check(found)
+    assert [(b.kind.value, found.text[b.start : b.end], b.intro, b.line) for b in found.blocks[1:]] == [
+        ("item", "- Default login", -1, 3),
+        ("paragraph", "The name is admin.", 1, 5),
+        ("item", "- 32bit:\n    Not on 32bit ARM.", -1, 7),
+        ("item", "- Note:\n    Aside.", -1, 10),
+        ("item", "- Linux", -1, 13),
+        ("code", "```\n    !!! run\n    ```", 5, 15),
+        ("item", "- Mind:\nThe gap.", -1, 19),
+        ("paragraph", "> Note:\n> Or else.", -1, 23),
+    ]
+
+
+def test_pictures_icons_players_and_backslashes_are_what_the_page_shows():
+    text = (
+        "![shot](a.png) It costs \\$5, ![what each of them costs](b.png){ width=30 } as `\\$` and `![x](y)`.\n\n"
+        ':octicons-tag-24: v1.7\n\n<iframe width="560" src="x"></iframe>\n\nEnd.'
+    )
+    assert [said for *_, said in outline("a.md", text)] == [
+        "It costs $5,  [what each of them costs]  as `\\$` and `![x](y)`.",
+        "v1.7",
+        "End.",
+    ]

@@ -340,3 +340,16 @@ class TestTranslations:
     def test_what_is_refused(self):
         with pytest.raises(UnreadableFile, match="no text with a translation"):
             load(Path("de.po"), self.HEAD.encode())
+
+
+def test_what_other_files_include_is_read_as_they_are():
+    assert [kind_of(Path(name)) for name in ("a.rst.inc", "b.MD.inc", "c.inc", "d.exe.inc")] == [
+        ".rst", ".md", "", "",
+    ]  # fmt: skip
+
+
+def test_code_below_two_colons_alone_comes_with_the_paragraph_above_them():
+    found = document_of("a.rst", "To stop it, do this:\n\n::\n\n    run\n\n    stop\n")
+    assert [(block.kind.value, block.intro) for block in found.blocks] == [
+        ("paragraph", -1), ("aside", -1), ("code", 0),
+    ]  # fmt: skip

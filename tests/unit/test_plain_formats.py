@@ -89,7 +89,7 @@ class TestMail:
         assert outline("a.eml", data) == [
             ("heading", 1, "", "Grüße"),
             ("paragraph", 0, "", "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024"),
-            ("paragraph", 0, self.SENT, "Dear Bob,"),
+            ("aside", 0, "", "Dear Bob,"),
             ("paragraph", 0, self.SENT, "these:"),
             ("item", 1, "these:", "- one\ngoes on"),
             ("item", 1, "these:", "- two"),

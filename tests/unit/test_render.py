@@ -66,3 +66,12 @@ def test_weak_evidence_is_said_once_and_before_the_quotes(capsys, weak):
     said = capsys.readouterr().out
     assert said.count("Weak evidence") == weak
     assert not weak or said.index("Weak evidence") < said.index("It is old.")
+
+
+def test_a_piece_of_code_keeps_its_lines_where_it_begins_within_the_first():
+    text = "# make it\n    tool new 3.11  # or later, as you like it best, since both will do\n    tool use ${it}"
+    assert [line for [(line, _)] in marked(text)] == text.split("\n")
+    prose = (
+        "It takes a while to make one of these, so that many\n    people do without it for years and years."
+    )
+    assert len(marked(prose)) == 1

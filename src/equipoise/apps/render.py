@@ -16,7 +16,7 @@ from equipoise.core.types import BlockKind, Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
 from equipoise.text.blocks import blocks
-from equipoise.text.lines import is_told_row
+from equipoise.text.lines import is_told_row, looks_like_code
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
@@ -28,6 +28,8 @@ NARROWEST = 45
 """Characters of the lines of a narrow column."""
 NAMED = 20
 """Files of one kind that are named."""
+CODE = "    "
+"""What indents the lines of code, at least."""
 
 
 def show(
@@ -163,8 +165,9 @@ def lines(item: Highlight) -> list[list[tuple[str, str]]]:
 def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
     """From where to where each line reaches that is shown for itself, and how its parts are written."""
     for block in blocks(text):
-        short = block.kind is BlockKind.PARAGRAPH and _has_short_lines(text[block.start : block.end])
-        code = short or block.kind is BlockKind.CODE
+        said = text[block.start : block.end]
+        kept = block.kind is BlockKind.PARAGRAPH and (_has_short_lines(said) or _is_of_code(said))
+        code = kept or block.kind is BlockKind.CODE
         begin = at = text.rfind("\n", 0, block.start) + 1 if code else block.start
         for line in text[at : block.end].splitlines(keepends=True):
             alone = code or is_told_row(line)
@@ -181,6 +184,13 @@ def _has_short_lines(text: str) -> bool:
     """Whether all its lines, two or more and no rows, are shorter than those that a page or a mail breaks."""
     lines = text.splitlines()
     return len(lines) > 1 and max(map(len, lines)) < NARROWEST and not any(map(is_told_row, lines))
+
+
+def _is_of_code(text: str) -> bool:
+    """Whether it is a piece of code, which begins within its first line: all the others are indented as code is."""
+    first, *rest = text.splitlines()
+    indented = bool(rest) and all(line.startswith((CODE, "\t")) for line in rest)
+    return indented and any(looks_like_code(line.strip()) for line in (first, *rest))
 
 
 def _folded(text: str) -> str:

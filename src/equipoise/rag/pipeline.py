@@ -169,7 +169,7 @@ class HighlightSummarize(Gathering):
         self, questions: Sequence[Question], observer: Observer | None
     ) -> tuple[list[Question], list[Evidence]]:
         """Each question as it is to be read, and its evidence. What follows an earlier one and could stand alone is
-        read both ways: as it follows, unless the evidence for that is weak and it is answered surer by itself."""
+        read both ways, and kept as it follows unless it is answered surer by itself."""
         ways = [way for question in questions for way in question.ways]
         journals = [await self.begun(way, observer) for way in ways]
         retrieved = await self.retrieve_all(journals)

@@ -26,6 +26,8 @@ _LISTS = frozenset(
     automodule autofunction index
     """.split()  # noqa: SIM905
 )
+_LITERAL = "::"
+"""Alone on a line of reStructuredText: code follows."""
 _DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::")
 _TARGET = re.compile(r"\.\.\s++_")
 _PICTURE = re.compile(r"!\[(?:[^\[\]\s]++\s++){2}[^\[\]]++\]\(")
@@ -34,6 +36,8 @@ _NOTE = re.compile(r"(\[\^[^\[\]\s]++\]):\s|\.\.\s(\[[#\w]++\])(?:\s|\Z)|(\[fn:\
 _NOTED = re.compile(r"\[(?:\^|fn:)?[#\w-]++\](?!:)")
 _LINK = r"!?+\[(?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+\](?:\([^()]*+\)|\[[^\[\]]*+\])"
 _LINKS = re.compile(rf"(?:{_LINK}[\s|,·•/]*+)++")
+_ELSEWHERE = re.compile(r"\[[^\[\]!][^\[\]]*+\]\(https?://", re.IGNORECASE)
+"""A link that leads out of the documents: in a list it names something, and is no navigation."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}+|#x[\da-f]{1,6}+|[a-z]\w{1,31}+);", re.IGNORECASE)
 _TAGS = re.compile(r"(?:</?+[a-zA-Z][^<>]*+>\s*+)++")
 _QUOTES = re.compile(r"^(?:[ ]{0,3}+>)++[ ]?+", re.MULTILINE)
@@ -170,7 +174,8 @@ def _is_aside(text: str, stretch: Stretch) -> bool:
     body = whole[mark.end() :] if mark else whole
     if not any(c.isalnum() for c in _ENTITY.sub("", body)) or (stretch.lines == 1 and _TARGET.match(body)):
         return True
-    if _TAGS.fullmatch(body) or (_LINKS.fullmatch(body) and not _PICTURE.match(body)):
+    says = _PICTURE.match(body) or (mark and _ELSEWHERE.match(body))
+    if _TAGS.fullmatch(body) or (_LINKS.fullmatch(body) and not says):
         return True
     alone = stretch.lines == 1 and stretch.gap and _FURNITURE.fullmatch(body)
     rows = body.splitlines()
@@ -359,12 +364,12 @@ class _Intros:
             self._items.pop()
 
     def _announcer(self, row: int) -> int:
-        """The paragraph or item right before code, past a directive."""
+        """The paragraph or item right before code, past a directive or `::` alone."""
         for at in range(row - 1, max(row - 3, -1), -1):
             stretch = self._stretches[at]
             if stretch.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
                 return at
-            if stretch.kind is not BlockKind.ASIDE or not stretch.directive:
+            if stretch.kind is not BlockKind.ASIDE or not (stretch.directive or stretch.first == _LITERAL):
                 break
         return -1
 

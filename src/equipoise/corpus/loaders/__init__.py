@@ -35,7 +35,7 @@ __all__ = [
     "whole_texts",
 ]
 
-VERSION = 11
+VERSION = 12
 """Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
@@ -97,6 +97,8 @@ _PACKED_SUFFIXES = ".pdf .docx .docm .epub .odt .ods .pptx .pptm .xlsx .xlsm .rt
 _PACKED = frozenset(_PACKED_SUFFIXES.split())
 _SNIFFED = 4_096
 _ZIPPED = ".gz"
+_INCLUDED = ".inc"
+"""Behind the suffix of what other files include: "errors.rst.inc"."""
 _SUBSECTION = re.compile(r"\.[1-9](?:const|perl|pm?|ssl|type|x)")
 """Of the manual, as distributions name them: that of OpenSSL is ".1ssl"."""
 _MOST_TIMES, _ALWAYS_FINE = 20, 10_000_000  # bytes that one unpacks to, and for any file
@@ -114,6 +116,7 @@ def kind_of(path: Path) -> str:
     cannot be read."""
     inner = _inner(path)
     suffix = ".txt" if inner.name.lower() in NAMES else inner.suffix.lower()
+    suffix = Path(inner.stem).suffix.lower() if suffix == _INCLUDED else suffix
     suffix = suffix[:2] if _SUBSECTION.fullmatch(suffix) else suffix
     return suffix if suffix in LOADERS else ""
 

@@ -21,7 +21,7 @@ from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, parsing
 from equipoise.corpus.loaders.outline import Outline
-from equipoise.text.mails import LONGEST_LINE, says_who
+from equipoise.text.mails import LONGEST_LINE, is_greeting, says_who
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _LONGEST = 1_000  # characters of a header
@@ -199,7 +199,7 @@ def _text(value: str) -> str:
 def _add_text(outline: Outline, text: str, head: int) -> None:
     """Plain text: paragraphs between blank lines; earlier messages below it each under who wrote it when.
 
-    Lines that are quoted between others, a signature and a disclaimer are asides.
+    Lines that are quoted between others, a greeting, a signature and a disclaimer are asides.
     """
     body, mark, signature = text.partition("\n-- \n")
     below = False  # an earlier message
@@ -208,7 +208,7 @@ def _add_text(outline: Outline, text: str, head: int) -> None:
         if says_who(bare):
             outline.add(BlockKind.HEADING, one_line(bare), level=2)
             below, head = True, -1
-        elif (_QUOTED.match(part[0]) and not below) or _DISCLAIMER.match(bare):
+        elif (_QUOTED.match(part[0]) and not below) or _DISCLAIMER.match(bare) or is_greeting(bare):
             outline.add(BlockKind.ASIDE, "\n".join(part))
         elif _MARK.match(bare):
             _add_items(outline, bare)

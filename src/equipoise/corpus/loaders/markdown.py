@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import clean, one_line, placed, words
+from equipoise.text.lines import fence_of
 
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]")
@@ -20,11 +21,16 @@ _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
 _STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?:\n(?=[^\s])[^~\n]*+){0,3}+(?<=\S)~~(?!~)")
 _MARK = re.compile(
-    r"\\.|`++|(?<!~)~~(?!~)|<(?:!--|/[a-zA-Z][^<>\n]{0,30}+>|(?=[a-zA-Z]))"
+    r"\\.|`++|!\[|:(?:octicons|material|fontawesome|simple)-[\w-]++:(?:\{[^{}\n]*+\})?+|(?<!~)~~(?!~)|<(?:!--|/[a-zA-Z][^<>\n]{0,30}+>|(?=[a-zA-Z]))"
     r"|&(?:#\d{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[a-zA-Z]\w{1,31}+);",
     re.DOTALL,
 )
-_MAY_HIDE = re.compile(r"[`~<\[&]")
+_MAY_HIDE = re.compile(r"[`~<\[&:\\]")
+_PICTURE = re.compile(
+    r"!\[((?:[^\[\]\\\n]|\\.)*+)\](?:\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?+\)|\[[^\[\]\n]*+\])(?:\{[^{}\n]*+\})?+"
+)
+_ESCAPED = frozenset("$%&',/:;?@^\"=_")
+"""Characters that begin nothing here, behind a backslash."""
 _RAISED = re.compile(r"<(su[bp])>(<a\b[^<>\n]{0,200}+>)?+([^<\n]{1,40}+)(?:</a>)?+</\1>", re.IGNORECASE)
 _PLACES = {"sup": "super", "sub": "sub"}
 _WHOLE = frozenset({"dl", "ol", "pre", "table", "ul"})
@@ -32,8 +38,8 @@ _WHOLE = frozenset({"dl", "ol", "pre", "table", "ul"})
 _MARKED = re.compile(r"\n[ \t]*+\n[ \t]*+(?:#{1,6}\s|[-*+]\s|\d{1,9}+[.)]\s|\||>)|\n[ \t]*+(?:`{3}|~{3})")
 _MOST_IN_VAIN = 50  # elements that are looked at and are none to be read by themselves
 _RUNNING = words("""
-    a abbr b bdi bdo big cite del dfn em font i img ins kbd mark q s samp small span strike strong sub sup time tt u var
-    wbr
+    a abbr audio b bdi bdo big cite del dfn em embed font i iframe img ins kbd mark q s samp small span strike strong
+    sub sup time tt u var video wbr
 """)
 _BLOCKS = words("""
     blockquote br center dd details div dl dt figcaption figure footer header hr li main ol p picture section source
@@ -59,7 +65,47 @@ _ALONE = frozenset(
 )
 _ENDS_WITH_PARAGRAPH = frozenset({"p", "span"})
 
+_NOTE = re.compile(
+    r"""([ \t]*+)(?:!!!|\?\?\?\+?+|===[+!]?+|:{3,}+)[ \t]*+"""
+    r"""(?:(?P<kind>\w[\w-]*+)(?:[ \t]++(?P<more>[^\s"][^"\n]*+))?+)?+"""
+    r"""[ \t]*+(?:"(?P<title>[^"\n]*+)"|\[(?P<named>[^\]\n]*+)\])?+[ \t]*+"""
+)
+_ALERT = re.compile(r"([ \t]*+>[ \t]*+)\[!(\w++)\][ \t]*+")
+_NOTE_ENDS = re.compile(r"[ \t]*+:{3,}+[ \t]*+")
+_CLOSED = (":", ".", "!", "?")
+
 Offsets = tuple[int, int]
+
+
+def with_notes(text: str) -> str:
+    """`text` with the notes and tabs of MkDocs, Docusaurus and GitHub as items of a list, under their titles and on the
+    same lines; code stays as it is.
+
+    >>> with_notes('!!! tip "Default login"\\n\\n    Name: admin')
+    '- Default login\\n\\n    Name: admin'
+    """
+    fence, lines = "", text.split("\n")
+    for row, line in enumerate(lines):
+        if mark := fence_of(line):
+            fence = "" if fence and mark.startswith(fence) else fence or mark
+        elif not fence and line.lstrip().startswith(("!!!", "???", "===", ":::", ">")):
+            lines[row] = _as_item(line, goes_on=bool("".join(lines[row + 1 : row + 2]).strip()))
+    return "\n".join(lines)
+
+
+def _as_item(line: str, *, goes_on: bool) -> str:
+    """A line that begins a note or a tab, or ends one, as what it says; with a colon where text `goes_on` right below
+    (deeper lines after a blank one would be code)."""
+    if alert := _ALERT.fullmatch(line):
+        return f"{alert[1]}{alert[2].capitalize()}:"
+    if _NOTE_ENDS.fullmatch(line):
+        return ""
+    note = _NOTE.fullmatch(line)
+    said = note and (note["title"] or note["named"] or note["more"] or (note["kind"] or "").capitalize())
+    if not note or not said:
+        return line
+    said = said.strip()
+    return f"{note[1]}- {said}{':' if goes_on and not said.endswith(_CLOSED) else ''}"
 
 
 class Scan:
@@ -138,6 +184,8 @@ class Scan:
                 start, place = self._element(mark.start(), is_first=mark.start() == first)
                 if place > start:
                     yield start, place
+            elif mark.group()[0] in "!:\\":
+                place = self._otherwise(mark)
             elif self._has_html:
                 self._mark(mark)
             if place >= end:
@@ -170,6 +218,19 @@ class Scan:
         inside = self._comment_end < self._end_of_paragraph(mark.start())
         return min(self._comment_end + 3, len(self._text)) if is_block or inside else 0
 
+    def _otherwise(self, mark: re.Match[str]) -> int:
+        """Behind a picture, which stands for its text as in HTML, an icon, which says nothing, or a character behind a
+        backslash."""
+        said = mark.group()
+        if said[0] == ":":
+            self.shown.append((*mark.span(), ""))
+        elif said[0] == "\\" and said[1] in _ESCAPED:
+            self.shown.append((*mark.span(), said[1]))
+        elif picture := _PICTURE.match(self._text, mark.start()):
+            self.shown.append((*picture.span(), _alternative(picture[1])))
+            return picture.end()
+        return mark.end()
+
     def _mark(self, mark: re.Match[str]) -> None:
         """A tag that ends, or a reference to a character, if it is one."""
         said = mark.group()
@@ -183,11 +244,9 @@ class Scan:
         """A tag stands for nothing, a picture for its text, `<br>` for the end of a line; an unknown one is text."""
         if not self._has_html or (tag not in _RUNNING and tag not in _BLOCKS and tag != "code"):
             return
-        alt = one_line(attributes.get("alt") or "") if tag == "img" else ""
         glued = tag in _BLOCKS and self._text[start - 1 : start].strip()
-        said = (
-            f" [{alt}] " if len(alt.split()) >= _ALT_WORDS else "`" if tag == "code" else " " if glued else ""
-        )
+        said = "`" if tag == "code" else " " if glued else ""
+        said = _alternative(attributes.get("alt") or "") if tag == "img" else said
         if tag == "br":
             line = self._text[self._text.rfind("\n", 0, start) + 1 : self._line_end(end)]
             goes_on = self._text[end : self._line_end(end)].strip()
@@ -245,3 +304,9 @@ class Scan:
             if depth == 0:
                 return match.end()
         return limit
+
+
+def _alternative(text: str) -> str:
+    """What stands for a picture."""
+    alt = one_line(text)
+    return f" [{alt}] " if len(alt.split()) >= _ALT_WORDS else ""

@@ -12,7 +12,7 @@ from equipoise.core.types import Block, BlockKind
 from equipoise.core.where import value
 from equipoise.corpus.loaders.html import read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, with_lines
-from equipoise.corpus.loaders.markdown import BREAK, Scan
+from equipoise.corpus.loaders.markdown import BREAK, Scan, with_notes
 from equipoise.corpus.loaders.marked import add_blocks
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.rst import rst_hidden, with_places, without_tables
@@ -46,7 +46,7 @@ _ORG_PLACE = re.compile(r"([_^])\{([\w.+-]{1,20})\}")
 
 def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the source text. Its title is the front matter's, else the first heading."""
-    return _markdown(path, decoded(path, data), has_html=True)
+    return _markdown(path, with_notes(decoded(path, data)), has_html=True)
 
 
 def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
