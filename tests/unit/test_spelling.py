@@ -9,7 +9,7 @@ from equipoise.core.results import Answer
 from equipoise.core.settings import QuestionSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import index
-from equipoise.corpus.spelling import corrected, feasts, meant, near, near_stems, strange, unknown
+from equipoise.corpus.spelling import corrected, feasts, meant, near, near_stems, parted, strange, unknown
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag import build
@@ -257,3 +257,17 @@ def test_a_day_that_has_a_name_is_found_by_its_date_where_no_document_has_the_na
 def test_a_name_in_letters_that_are_alike_but_for_their_case_is_a_day_too(name, day):
     assert feasts(f"Open on {name}, on {name}?", str.split) == [(name, day)]
     assert feasts(f"Open on {name}?", lambda name: ()) == []
+
+
+def test_a_number_apart_from_its_unit_is_read_as_the_documents_write_it():
+    text, known = "a 32 bit or 32-bit one of 5 kg", {"32bit", "5", "5kg"}
+    pairs = parted(text, lambda word: word not in known)
+    assert pairs == [("32 bit", "32bit"), ("32-bit", "32bit")]
+    assert corrected(text, pairs) == "a 32bit or 32bit one of 5 kg"
+
+
+def test_a_refusal_names_the_words_that_were_typed(store):
+    pipeline = build.pipeline("hs", Components(Settings(), store, ENCODER))
+    result = sync.run(pipeline.ask("Which wardrobbe is opened above nine metres?"))
+    assert dict(result.trace.spelling) == {"wardrobbe": "wardrobe"}
+    assert result.trace.unheard == ("wardrobbe",)

@@ -21,6 +21,7 @@ from equipoise.corpus.spelling import (
     is_foreign,
     is_known,
     near_stems,
+    parted,
     plain,
     small,
     umlauts,
@@ -149,6 +150,7 @@ class Keywords:
         english = {} if foreign else known
         slips = dict(small(text, english))
         pairs = {word: slips[word] for word in self.out_of_corpus(list(slips))} | self._respelt(text, english)
+        pairs |= parted(text, lambda word: self.out_of_corpus([word]))
         for word, stems in self.misspelt(text, known):
             if word not in pairs and not (foreign and word.islower()):
                 pairs[word] = chosen(word, self._words(stems, holding), self.passages, english)

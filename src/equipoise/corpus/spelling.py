@@ -39,6 +39,8 @@ SMALL = frozenset(_SMALL.split())
 """Words of English that questions are full of. No document is found by them, but a reader stumbles over "wat dose"."""
 _SHORT = {"wat": "what", "wen": "when", "thru": "through", "cuz": "because"}
 """Words that few lists of English lack and that are hardly ever meant."""
+COMMON = 20_000
+"""Rank from which on a word of English is no likelier to be meant than a name that nobody has ("restic", rustic)."""
 _RARE = frozenset(
     """
     awl doss dud dues fro hawse hew hod hoe hos inti mooch mush oar oud thyme whet whey whin whine whit
@@ -74,9 +76,11 @@ _FEASTS = {
 }
 """Days of the year that people call by a name."""
 _FEAST = re.compile(rf"\b(?:({')|('.join(_FEASTS)}))\b".replace("'", "['’]"), re.IGNORECASE)
+_PARTED = re.compile(r"(?<![\w.,])(\d{1,6})[ -]([^\W\d_]{1,4})(?!\w)")
 
 Correction = tuple[str, str]
-"""A word as it was typed, and the word that was probably meant; or the name of a day, and the day."""
+"""A word as it was typed, and the word that was probably meant; or the name of a day, and the day; or a number and its
+unit, and both as one word."""
 
 
 def unknown(text: str, known: Container[str]) -> list[str]:
@@ -253,6 +257,7 @@ def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple
     times = Counter(word for one in texts for word in words(one))
     pairs = {typed: right for typed, right in small(text, ranks) if typed not in times}
     pairs |= feasts(text, lambda name: [word for word in words(name) if word not in times])
+    pairs |= parted(text, lambda word: word not in times)
     looked_at = [word for word in times if word.isalpha() and len(word) >= SHORTEST]
     for typed in unknown(text, times.keys() | ranks.keys()):
         if typed not in pairs:
@@ -272,13 +277,26 @@ def feasts(text: str, strange: Callable[[str], Collection[str]]) -> list[Correct
     return [(name, day) for name, day in named.items() if strange(name)]
 
 
+def parted(text: str, strange: Callable[[str], object]) -> list[Correction]:
+    """The numbers of `text` that stand apart from their units, each as the documents have it: together. `strange` tells
+    whether they have a word.
+
+    >>> parted("a 32 bit machine", lambda word: word != "32bit")
+    [('32 bit', '32bit')]
+    """
+    found = {match.group(): (match[1], match[1] + match[2].lower()) for match in _PARTED.finditer(text)}
+    return [(typed, word) for typed, (number, word) in found.items() if strange(number) and not strange(word)]
+
+
 def english(typed: str, ranks: Mapping[str, int]) -> str:
     """The word of English that was probably meant, the commonest of those that are one likely slip away, where "f" for
     "ph" is none; "" for none and for names. Of a short word only a double letter is a likely one: a word that only few
     know is no slip ("modem", "wifi")."""
     lower = typed.lower() if typed[:1].islower() else ""
     for spelt in dict.fromkeys((lower, lower.replace("f", "ph"))):
-        words = [word for word in near(spelt, ranks) if OSA.distance(spelt, word) <= 1]
+        words = [
+            word for word in near(spelt, ranks) if ranks[word] < COMMON and OSA.distance(spelt, word) <= 1
+        ]
         if right := meant(spelt, words, lambda word: -ranks[word]):
             likely = len(spelt) >= PLAIN and not _unlikely(spelt, right)
             return right if likely or _single(spelt) == _single(right) else ""
@@ -322,5 +340,6 @@ def _unlikely(typed: str, word: str) -> int:
 def corrected(text: str, corrections: Sequence[Correction]) -> str:
     """`text` with each word as it was probably meant."""
     meant = dict(corrections)
-    text = _FEAST.sub(lambda match: meant.get(match.group(), match.group()), text)
+    for typed, word in corrections:
+        text = text if WORD.fullmatch(typed) else text.replace(typed, word)
     return WORD.sub(lambda match: meant.get(match.group(), match.group()), text)

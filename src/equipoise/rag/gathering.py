@@ -121,7 +121,9 @@ class Gathering(Search):
             flagged=(*journal.trace.flagged, *outdated),
         )
         if not highlights:
-            journal.note(unheard=() if journal.trace.notice else unheard(query, kept.passages))
+            typed = {meant: word for word, meant in journal.trace.spelling}
+            silent = () if journal.trace.notice else unheard(query, kept.passages)
+            journal.note(unheard=tuple(typed.get(word, word) for word in silent))
             return replace(evidence, refused=because(Reason.NOTHING_HIGHLIGHTED))
         return replace(evidence, kept=kept, highlights=highlights, tags=proposal.tags, picked=picked)
 
