@@ -15,10 +15,10 @@ from pathlib import Path
 import graph
 import numpy as np
 import psycopg
-from postgres_server import Cluster
 
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.tables import grid
+from postgres_server import Cluster
 
 HERE = Path(__file__).resolve().parent
 SHARDS, FOUND, ASKED, CANDIDATES = 3, 50, 50, 200
