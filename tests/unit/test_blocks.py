@@ -7,10 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.types import DEEPEST, BlockKind, Document
+from equipoise.corpus.chunks import passages
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import heading_text, headings_at, outlined, paragraph_at
 from equipoise.text.sentences import LONGEST, LONGEST_ROW, units
+from timing import LINEAR, growth
 
 SAY = "We keep the ferry running all year round."
 
@@ -279,3 +281,14 @@ def test_what_stands_in_an_entry_is_below_its_name():
     assert passage.headings == ("Options", "--tidy")
     assert passage.sections == ((trial - slow, ("Options",)),)
     assert "Options > --tidy\nIt can be slow." in search_text(passage)
+
+
+@pytest.mark.parametrize("text", ["x", "It is so. "])
+def test_the_cost_of_the_passages_of_one_block_grows_with_its_length(text):
+    def work(size):
+        whole = text * (size // len(text))
+        made = outlined(blocks(whole))
+        document = Document("d", whole, "d.txt", sentences=units(whole, made), blocks=made)
+        return lambda: [passage_at(n, *span, document) for n, span in enumerate(passages(document))]
+
+    assert growth(work, least=50_000, most=400_000).ratio < LINEAR

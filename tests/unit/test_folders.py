@@ -124,7 +124,7 @@ class TestTrust:
         report = indexing_of(store, ".")
         assert trusts(store) == {"post.md": "untrusted", "new.md": "untrusted", "plan.md": "trusted"}
         assert [str(left) for left in report.left_out] == [
-            "forum: 2 files stay untrusted, as this path was indexed; name it to change that"
+            "forum: 2 files stay untrusted, as this path was indexed; name it and its trust to change that"
         ]
         report = indexing_of(store, ".", trust=Trust.UNTRUSTED)
         assert trusts(store)["plan.md"] == "trusted"
@@ -137,8 +137,19 @@ class TestTrust:
         assert trusts(store) == {"plan.md": "trusted", "a.md": "untrusted"}
         indexing_of(store, "private")
         assert trusts(store)["a.md"] == "untrusted"
-        assert indexing_of(store, "private", "private/more").relabelled == 1
+        again = indexing_of(store, "private", "private/more")
+        assert (again.relabelled, [left.path for left in again.left_out]) == (0, ["private/more"])
+        assert indexing_of(store, "private", "private/more", trust=Trust.TRUSTED).relabelled == 1
         assert set(trusts(store).values()) == {"trusted"}
+
+    def test_a_folder_indexed_again_without_its_trust_keeps_it_with_what_is_new_in_it(self, store):
+        indexing_of(store, "forum", trust=Trust.UNTRUSTED)
+        write("forum/new.md", "A new post.")
+        report = indexing_of(store, "forum")
+        assert (report.added, report.relabelled) == (1, 0)
+        assert trusts(store) == {"post.md": "untrusted", "new.md": "untrusted"}
+        assert [left.path for left in report.left_out] == ["forum"]
+        assert indexing_of(store, "forum", trust=Trust.TRUSTED).relabelled == 2
 
     def test_naming_a_part_with_the_same_trust_decides_nothing(self, store):
         indexing_of(store, "private")

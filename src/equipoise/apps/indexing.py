@@ -62,7 +62,8 @@ def index(
     trust: Annotated[
         Trust | None,
         typer.Option(
-            help="trusted (usual): only you write there; untrusted: anybody may.", show_default=False
+            help="trusted (usual): only you write there; untrusted: anybody may. Left out: as before.",
+            show_default=False,
         ),
     ] = None,
     keep: Annotated[
@@ -87,8 +88,7 @@ def index(
     sites = [asked(one, trust, allow or (), chosen) for one in places if isinstance(one, str)]
     failed = [_said("pages", sync_into(site, chosen, gone=gone, metadata=said), chosen) for site in sites]
     if paths := [one for one in places if isinstance(one, Path)]:
-        whose = trust or Trust.TRUSTED
-        report = index_into(paths, chosen, trust=whose, author=author, metadata=said, gone=gone)
+        report = index_into(paths, chosen, trust=trust, author=author, metadata=said, gone=gone)
         failed.append(_said("files", report, chosen))
     if trust is Trust.UNTRUSTED:
         complain("untrusted:", UNTRUSTED[chosen.trust.mode])
@@ -106,8 +106,11 @@ def _said(what: str, report: IndexReport, chosen: Settings) -> bool:
 def watch(
     paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
     trust: Annotated[
-        Trust, typer.Option(help="trusted: only you write there; untrusted: anybody may.")
-    ] = Trust.TRUSTED,
+        Trust | None,
+        typer.Option(
+            help="trusted (usual): only you write there; untrusted: anybody may.", show_default=False
+        ),
+    ] = None,
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:

@@ -45,7 +45,7 @@ class SyncOptions(TypedDict, total=False):
 class IndexOptions(SyncOptions, total=False):
     """The same of files."""
 
-    trust: Trust
+    trust: Trust | None
     author: Author | None
 
 
@@ -54,7 +54,7 @@ def index(
     store: Store,
     encoder: Encoder,
     *,
-    trust: Trust = Trust.TRUSTED,
+    trust: Trust | None = None,
     author: Author | None = None,
     writer: str = "",
     metadata: Mapping[str, Scalar] | None = None,
@@ -64,8 +64,9 @@ def index(
     most: int = PASSAGES,
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
-    `writer` is the author of all of them (`roots.writer_of`), where no path is; `metadata` is what the operator says of
-    them (`corpus.telling`), None: as before. What is new or gets another trust is written as `judge` says, so nothing
+    `trust` None leaves the known as they are, and makes what is new trusted. `writer` is the author of all of them
+    (`roots.writer_of`), where no path is; `metadata` is what the operator says of them (`corpus.telling`), None: as
+    before. What is new or gets another trust is written as `judge` says, so nothing
     is found before it was judged.
 
     A file that cannot be read, that has more than `most` passages, or on whose text the encoder fails is in `failed`,

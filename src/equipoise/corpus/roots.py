@@ -50,11 +50,11 @@ def writer_of(key_id: str) -> str:
 @dataclass(slots=True)
 class Roots:
     """The trust and author of files in one run: `trust` and `author` for what was asked for, what is known for nearer
-    roots; `author` and `metadata` None leave those that are known as they are. `writer` is the author of all files,
-    whatever their paths."""
+    roots; None, and `metadata` None, leave those that are known as they are: what is new is trusted. `writer` is the
+    author of all files, whatever their paths."""
 
     asked: frozenset[Path]
-    trust: Trust
+    trust: Trust | None = None
     author: Author | None = None
     writer: str = ""
     metadata: str | None = None
@@ -83,11 +83,11 @@ class Roots:
         """The trust of the file at `path`, and the root that decides it."""
         for place in (path, *path.parents):
             if place in self.asked:
-                return self.trust, self._around(place)
+                return self._asked_for(place)
             if place in self.known:
                 self._count(place)
                 return self.known[place], place
-        return self.trust, path
+        return self.trust or Trust.TRUSTED, path
 
     def author_of(self, path: Path, root: Path) -> Path:
         """What stands for the author of the file at `path`, whose root this is: a path."""
@@ -119,18 +119,25 @@ class Roots:
         return [
             LeftOut(
                 shown(root),
-                f"{count} files stay {self.known[root].value}, as this path was indexed; name it to change that",
+                f"{count} files stay {self.known[root].value}, as this path was indexed; name it and its trust to "
+                "change that",
             )
             for root, count in self._kept.items()
         ]
 
-    def _around(self, asked: Path) -> Path:
-        """The known root that already says the same of `asked`, else `asked`, from now on a root of its own."""
+    def _asked_for(self, asked: Path) -> tuple[Trust, Path]:
+        """The trust of what was asked for by this path, and the known root that already says so, else the path, from
+        now on a root of its own."""
         nearest = next((place for place in (asked, *asked.parents) if place in self.known), None)
-        return nearest if nearest is not None and self.known[nearest] is self.trust else asked
+        if nearest is None:
+            return self.trust or Trust.TRUSTED, asked
+        if self.trust is None:
+            self._count(nearest)
+        trust = self.trust or self.known[nearest]
+        return trust, nearest if self.known[nearest] is trust else asked
 
     def _count(self, root: Path) -> None:
-        if self.known[root] is not self.trust:
+        if self.known[root] is not (self.trust or Trust.TRUSTED):
             self._kept[root] = self._kept.get(root, 0) + 1
 
 

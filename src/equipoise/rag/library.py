@@ -143,7 +143,7 @@ class Library(Closing):
         self,
         paths: str | Path | Iterable[str | Path],
         *,
-        trust: Trust | str = Trust.TRUSTED,
+        trust: Trust | str | None = None,
         author: Author | str | None = None,
         metadata: Mapping[str, Scalar] | None = None,
         gone: Gone | str = Gone.MIRROR,
@@ -151,12 +151,13 @@ class Library(Closing):
         judge: Judge | None = None,
     ) -> IndexReport:
         """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
-        `Gone`. `metadata` is what you say of all of them (`corpus.telling`), None: what was said before. `judge` scans
-        nothing unless it is given (`audit.scan.holding.Holding` holds documents back).
+        `Gone`. `trust` and `metadata` are what you say of all of them (`corpus.telling`), None: what was said before,
+        of new ones that they are trusted. `judge` scans nothing unless it is given (`audit.scan.holding.Holding` holds
+        documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
-        chosen = _one(Trust, trust, "trust")
+        chosen = None if trust is None else _one(Trust, trust, "trust")
         by = None if author is None else _one(Author, author, "author")
         way = _one(Gone, gone, "way with files that are gone")
         every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]

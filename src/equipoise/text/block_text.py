@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from equipoise.core.types import Block, BlockKind, Document
 
@@ -44,3 +45,9 @@ def text_of(document: Document, block: Block) -> str:
 def words_in(document: Document, pieces: Iterable[Offsets]) -> int:
     """How many words stretches have."""
     return sum(len(document.text[slice(*piece)].split()) for piece in pieces)
+
+
+def fits(document: Document, pieces: Iterable[Offsets], most: int) -> bool:
+    """Whether stretches have no more words than that; no more are counted, however long they are."""
+    counted = accumulate(len(document.text[slice(*piece)].split()) for piece in pieces)
+    return all(words <= most for words in counted)

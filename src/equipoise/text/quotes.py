@@ -6,12 +6,13 @@ sentences chosen.
 """
 
 import re
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain, islice, takewhile
 
 from equipoise.core.types import BlockKind, Document
-from equipoise.text.block_text import next_row, pieces_of, text_of, units_in, without_marker, words_in
+from equipoise.text.block_text import fits, next_row, pieces_of, text_of, units_in, without_marker, words_in
 from equipoise.text.cases import denies, goes_with
 from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, opens
 from equipoise.text.lines import is_closed
@@ -69,7 +70,7 @@ def wholes(
         while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
             before, wanted, earlier = quotes.pop()
             shown, needed, chosen = shown | before, needed | wanted, earlier + chosen
-            if words_in(document, shown) > LONGEST:
+            if not fits(document, shown, LONGEST):
                 shown = needed
         quotes.append((shown, needed, chosen))
     return [(_stretches(document, shown), chosen) for shown, _, chosen in quotes]
@@ -82,7 +83,7 @@ def reading(document: Document, unit: Offsets) -> list[Offsets]:
     row = document.block_row(unit[0])
     names = is_label(text) if not _STEP.match(text) else _names_list(document, row)
     if names and (own := [piece for at in _led(document, row) for piece in pieces_of(document, at)]):
-        listed = own if words_in(document, own) <= LONGEST else own[:1]
+        listed = own if fits(document, own, LONGEST) else own[:1]
         return _stretches(document, {unit, *_read_with(document, row), *listed})
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
         return _stretches(document, {unit, *_read_with(document, row)})
@@ -116,7 +117,7 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
         row = document.block_row(unit[0])
         needed |= {unit, *_denying(document, row), *_read_with(document, row)}
         around |= set(_around(document, row, unit, alone=_goes_on(document, row, span)))
-        if words_in(document, own := pieces_of(document, row)) <= PARAGRAPH:
+        if fits(document, own := pieces_of(document, row), PARAGRAPH):
             needed |= set(own)
         elif row >= 0:
             needed |= {*_term(document, row), *_cases(document, own, unit)}
@@ -172,9 +173,13 @@ def _term(document: Document, row: int) -> Sequence[Offsets]:
 
 def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterator[Offsets]:
     """The sentences of a block that hold together with one of them."""
-    texts, at = [document.text[slice(*one)] for one in own], own.index(unit)
-    below = takewhile(lambda n: goes_with(texts[n - 1], texts[n]), range(at + 1, len(own)))
-    above = takewhile(lambda n: goes_with(texts[n], texts[n + 1]), range(at - 1, -1, -1))
+
+    def holds(n: int) -> bool:
+        return goes_with(*(document.text[slice(*one)] for one in own[n : n + 2]))
+
+    at = bisect_left(own, unit)
+    below = takewhile(lambda n: holds(n - 1), range(at + 1, len(own)))
+    above = takewhile(holds, range(at - 1, -1, -1))
     return (own[n] for n in chain(below, above))
 
 
@@ -232,7 +237,7 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
     if document.blocks[row].kind is BlockKind.CODE:
         yield row
     last = document.text[slice(*own[-1])]
-    short = words_in(document, own) <= PARAGRAPH
+    short = fits(document, own, PARAGRAPH)
     points = any(_POINTS.search(document.text[slice(*one)]) for one in (own if short else (unit,)))
     code = points and any(document.blocks[at].kind is BlockKind.CODE for at in islice(_led(document, row), 1))
     if unit == own[-1] or code or (short and opens(last)):
@@ -292,12 +297,12 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
         return
     others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
-    long = words_in(document, ((item.start, item.end) for item in items)) > _LONG * len(items)
+    long = not fits(document, ((item.start, item.end) for item in items), _LONG * len(items))
     titled = sum(_TITLED.match(text_of(document, item)) is not None for item in items)
     if intro < 0 and long and 2 * titled > len(items):
         return
-    fits = LONGEST if long and is_closed(bare) else LIST
-    if words_in(document, (piece for at in others for piece in pieces_of(document, at))) <= fits:
+    most = LONGEST if long and is_closed(bare) else LIST
+    if fits(document, (piece for at in others for piece in pieces_of(document, at)), most):
         yield from others
 
 
