@@ -142,6 +142,15 @@ def test_metadata_written_badly_is_named_with_what_to_do(store, folder, written,
     with pytest.raises(CorpusError, match=said):
         index(folder, store, HashedWords())
     assert not store.doc_ids()
+    beside.unlink()
+    index(folder, store, HashedWords())
+    before = known(store)
+    beside.write_text(written)
+    for _ in range(2):
+        report = index(folder, store, HashedWords())
+        assert (report.unchanged, report.removed, known(store)) == (1, 0, before)
+        [failed] = report.failed
+        assert said in str(failed) and "stays as it was" in str(failed)
 
 
 def test_untrusted_front_matter_puts_nothing_into_a_collection(store, folder):

@@ -14,7 +14,7 @@ from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import vectors
-from equipoise.corpus.files import Original
+from equipoise.corpus.files import BESIDE, Original
 from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.naming import documents_of
 from equipoise.corpus.parsed import ParsedDocument
@@ -129,11 +129,13 @@ class IndexWriter:
         try:
             self.taken[turn.key] = self._one(turn, label)
         except UnreadableFile as error:
-            if turn.old is not None:
+            said = ""
+            if turn.old is not None and error.path.endswith(BESIDE):  # others may have laid it there
+                said, self.taken[turn.key] = "; the document stays as it was", "unchanged"
+            elif turn.old is not None:
                 self.store.drop_file(turn.key)
-                self.taken[turn.key] = "removed"
-                error = UnreadableFile(error.path, f"{error.reason}; its old text is no longer searched")
-            self.failed.append(error)
+                said, self.taken[turn.key] = "; its old text is no longer searched", "removed"
+            self.failed.append(UnreadableFile(error.path, error.reason + said))
 
     def _one(self, turn: Incoming, label: FileRecord) -> str:
         """The field of the report that counts the file."""
