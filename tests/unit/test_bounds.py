@@ -28,6 +28,11 @@ class Same:
         ("12", "ab 11 Jahren"),
         ("20", "bags of up to £30"),
         ("16", "anyone younger than 18"),
+        ("67", "Age: 65 and over"),
+        ("67", "seniors (65+)"),
+        ("67", "65 Jahre und älter"),
+        ("10", "children, 12 years or younger"),
+        ("900", "£800 to £1,499"),
     ],
 )
 def test_bounds_speak_of_the_numbers_between_them(number, text):
@@ -46,6 +51,8 @@ def test_bounds_speak_of_the_numbers_between_them(number, text):
         ("31", "open from 05:00 to 22:30"),
         ("2028", "from 2020 to 2030"),
         ("304b", "Dogs are not allowed in rooms 301 to 306."),
+        ("64", "Age: 65 and over"),
+        ("13", "children, 12 years or younger"),
     ],
 )
 def test_bounds_say_nothing_of_others(number, text):

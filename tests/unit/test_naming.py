@@ -154,6 +154,14 @@ def test_a_row_that_holds_more_of_what_is_asked_for_leaves_its_neighbours_out():
 ROOMS = "| Room | Beds | Cats |\n|---|---|---|\n| Gull | 2 | allowed |\n| Tern | 1 | none |\n| Auk | 4 | allowed |\n"
 
 
+@pytest.mark.parametrize(("age", "row"), [("7", "Junior"), ("40", "Adult"), ("67", "Senior")])
+def test_the_row_whose_bounds_hold_the_number_leaves_its_neighbours_out(age, row):
+    text = "| Plan | Age | Fee |\n|---|---|---|\n| Junior | 6 to 12 | £7 |\n| Adult | 18 to 64 | £18 |\n"
+    text += "| Senior | 65 and over | £16 |\n"
+    kept = left(f"What is the fee of a plan for my {age} year old?", text)
+    assert row in kept and kept.count("£") == 1
+
+
 def test_rows_that_answer_alike_are_quoted_together_and_all_where_all_are_asked_for():
     header, gull, tern, auk = windows(ROOMS)
     every = (header, gull, tern, auk)

@@ -17,18 +17,21 @@ UNIT = 2
 _NUMBER = r"(\d{1,3}+(?:,\d{3})++|\d++(?:\.\d++)?+)"
 _ENDS = r"(?![\d.,:-]*\d)"
 _RANGE = re.compile(
-    rf"(?<![\d.,:-]){_NUMBER}\s?(?:to|bis|à|[-–])\s?{_NUMBER}{_ENDS}"
+    rf"(?<![\d.,:-]){_NUMBER}\s?(?:[€£$%°]\s?)?(?:to|bis|à|[-–])\s?[€£$]?{_NUMBER}{_ENDS}"
     rf"|\b(?:between|zwischen|entre) {_NUMBER} (?:and|und|et) {_NUMBER}{_ENDS}",
     re.IGNORECASE,
 )
+_AND = r"(?:\s[^\W\d_]+)?\s(?:and|or|und|oder|et|ou)\s"
 _LEAST = re.compile(
     r"\b(?:over|above|after|at least|from|(?:more|older|longer|larger) than|über|ab|nach|mindestens|plus de|dès):? "
-    rf"[€£$]?{_NUMBER}{_ENDS}(?!\s?(?:to|bis|à|[-–])\s?\d)",
+    rf"[€£$]?{_NUMBER}{_ENDS}(?!\s?(?:to|bis|à|[-–])\s?\d)"
+    rf"|(?<![\d.,:-]){_NUMBER}(?:\+(?!\d)|{_AND}(?:over|above|older|more|up(?:wards)?|älter|mehr|plus)\b)",
     re.IGNORECASE,
 )
 _MOST = re.compile(
     r"(?<!\d )\b(?:under|below|up to|at most|within|(?:less|younger|shorter|smaller) than|unter|bis|höchstens|moins de"
-    rf"|jusqu'à):? [€£$]?{_NUMBER}{_ENDS}",
+    rf"|jusqu'à):? [€£$]?{_NUMBER}{_ENDS}"
+    rf"|(?<![\d.,:-]){_NUMBER}{_AND}(?:under|below|younger|less|jünger|weniger|moins)\b",
     re.IGNORECASE,
 )
 _BOUNDS: tuple[tuple[re.Pattern[str], Callable[[list[float], float], bool]], ...] = (

@@ -73,7 +73,14 @@ ASKING = frozenset(
     """.split()  # noqa: SIM905
 )
 """Words of questions that say how something is asked for, and not what: an answer rarely has them."""
-SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS
+RELATIVES = frozenset(
+    """
+    brother dad daughter father gran grandad granddad grandfather grandma grandmother grandpa husband mom mother mum nan
+    sister son wife
+    """.split()  # noqa: SIM905
+)
+"""For whom somebody asks ("my mum is 67"): what is said of everybody, or of an age, is said of them."""
+SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS | RELATIVES
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise, takewhile
 
 from equipoise.core.types import Passage, Span, Trust
-from equipoise.rag.highlighters.amounts import dates, measures
+from equipoise.rag.highlighters.amounts import bounded, dates, measures
 from equipoise.rag.highlighters.forms import forms
 from equipoise.rag.highlighters.reading import Window, above
 from equipoise.text.corrections import DAY, with_days
@@ -23,7 +23,7 @@ from equipoise.text.mails import says_who
 from equipoise.text.months import CALENDAR
 from equipoise.text.quotes import LONGEST
 from equipoise.text.support import stem
-from equipoise.text.tokens import STOP_WORDS, names, words
+from equipoise.text.tokens import STOP_WORDS, names, numbers, words
 
 _JOINING = frozenset(
     {"to", "and", "or", "until", "through", "bis", "und", "oder", "à", "et", "ou", "a", "y", "no"}
@@ -385,6 +385,7 @@ def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[st
 
 
 def _telling(question: str, text: str) -> frozenset[str]:
-    """The words and days of the question that the text has."""
+    """The words and days of the question that the text has, and the numbers that lie between its bounds."""
     days = dates(question) & dates(text)
-    return _told(question) & _told(text) | {f"{month}-{day}" for month, day in days}
+    amounts = {number for number in numbers(question) if bounded(number, text)}
+    return _told(question) & _told(text) | {f"{month}-{day}" for month, day in days} | amounts
