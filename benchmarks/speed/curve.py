@@ -17,7 +17,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from questions import documents
+from questions import answers, documents, rows_of
 
 from equipoise import Library
 from equipoise.core.results import Answer
@@ -78,9 +78,8 @@ def drawn(data: Path, answered: int, near_misses: int) -> list[Asked]:
         of_set: dict[str, list[Asked]] = {name: [] for name in SETS}
         for row in scripts.read(data / folder / "questions.jsonl.xz"):
             if row["set"] in of_set and (row["set"] == "dc-law" or is_held_out(row)):
-                passage = passages[row["passage"]]
-                gold = [passage["text"][slice(*passage["units"][n][:2])] for n in row["gold"]]
-                of_set[row["set"]].append(Asked(row["set"], row["question"], tuple(gold)))
+                gold = tuple(answers(row, passages[row["passage"]]))
+                of_set[row["set"]].append(Asked(row["set"], row["question"], gold))
         for every in of_set.values():
             for part, most in (
                 ([a for a in every if a.gold], answered),
@@ -156,8 +155,7 @@ def main() -> None:
         of_set = list(group)
         with TemporaryDirectory() as place:
             folder = Path(place) / "docs"
-            folder.mkdir()
-            documents(given.data, name, folder)
+            documents(rows_of(given.data, name)[1], folder)
             with Library.create(Path(place) / "index.db") as library:
                 library.index(folder)
                 library.ask(of_set[0].question)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from questions import INDEX, Version, documents, rows_of, versions
+from questions import INDEX, Version, answers, documents, rows_of, versions
 
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimator
@@ -40,11 +40,6 @@ def is_found(texts: list[str], units: list[str]) -> bool:
     """Whether one of the texts holds one of the units, but for white space."""
     read = ["".join(text.split()) for text in texts]
     return any("".join(unit.split()) in text for text in read for unit in units)
-
-
-def answers(question: scripts.Row, passage: scripts.Row) -> list[str]:
-    """The units of its passage that answer a question."""
-    return [passage["text"][slice(*passage["units"][n][:2])] for n in question["gold"]]
 
 
 def hits(version: Version, docs: Path, asked: list[str], units: list[list[str]]) -> list[bool]:

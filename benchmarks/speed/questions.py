@@ -162,6 +162,11 @@ def rows_of(data: Path, wanted: str) -> tuple[list[scripts.Row], list[scripts.Ro
     return [row for row in scripts.read(data / of / "questions.jsonl.xz") if row["set"] == wanted], passages
 
 
+def answers(question: scripts.Row, passage: scripts.Row) -> list[str]:
+    """The units of its passage that answer a question."""
+    return [passage["text"][slice(*passage["units"][n][:2])] for n in question["gold"]]
+
+
 def documents(passages: list[scripts.Row], folder: Path) -> None:
     """The documents that passages are of, as files in a new folder."""
     folder.mkdir()
