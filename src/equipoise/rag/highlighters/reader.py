@@ -14,6 +14,7 @@ from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.deciding import decided
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
+from equipoise.rag.highlighters.lists import listed
 from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted, named
 from equipoise.rag.highlighters.reading import Reading, Window, read
 from equipoise.rag.unheard import unheard
@@ -83,5 +84,6 @@ class ReaderHighlighter:
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
             asked = query.text, chosen[0], reading.windows
-            chosen = granted(*asked) or compared(*asked) or [*chosen, *fellows(*asked)]
+            others = listed(query.text, chosen[0]) or fellows(*asked)
+            chosen = granted(*asked) or compared(*asked) or [*chosen, *others]
         return Picked(tuple(chosen), probability, threshold)

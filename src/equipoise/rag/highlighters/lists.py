@@ -1,0 +1,42 @@
+"""The list that is asked for as a whole."""
+
+import re
+
+from equipoise.rag.highlighters.reading import Window
+from equipoise.text.block_text import without_marker
+from equipoise.text.quotes import LIST
+from equipoise.text.support import common_words, stem, stems_of
+from equipoise.text.tokens import content_words
+
+_ASKED = re.compile(
+    r"\b(?:which|what|list|name|all|every)\b(?:\s+(?:all|of|the|are|other|different|kinds?|types?|sorts?))*+"
+    r"\s+((?:[^\W\d_]+\s+){0,2}?[^\W\d_]{2,}s)\b",
+    re.IGNORECASE,
+)
+"""Things of a kind, in the plural."""
+
+
+def listed(question: str, best: Window) -> list[Window]:
+    """All items of the best one's list, where things are asked for that its lead-in names: of "which architectures does
+    it support" what stands below "for the following architectures:". Empty where the best one says something of the
+    question that its lead-in does not, and so answers by itself; and where the list is too long to be quoted."""
+    asked = {stem(match[1].split()[-1].casefold()) for match in _ASKED.finditer(question)}
+    if not (asked and best.is_led and without_marker(best.own) != best.own):
+        return []
+    passage, top = best.passage, best.read[0][0]
+    lead = next((passage.text[start:end] for start, end in passage.sentences if start == top), "")
+    named = _stems("\n".join((*best.above, lead)))
+    own = (_stems(question) & _stems(best.own)) - named - stems_of(common_words())
+    if own or not asked <= named:
+        return []
+    places = enumerate(zip(passage.sentences, passage.readings, strict=True))
+    items = [
+        Window(passage, *place, row, row + 1, read=read)
+        for row, (place, read) in places
+        if read and read[0][0] == top < place[0]
+    ]
+    return items if sum(len(item.own.split()) for item in items) <= LIST else []
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(text)))
