@@ -120,7 +120,7 @@ def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets
         if fits(document, own := pieces_of(document, row), PARAGRAPH):
             needed |= set(own)
         elif row >= 0:
-            needed |= {*_term(document, row), *_cases(document, own, unit)}
+            needed |= {*_term(document, row), *_cases(document, own, unit), *_reply(document, row)}
     wanted = list(_groups(document, sorted(around), needed))
     if needed and opens(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
@@ -181,6 +181,15 @@ def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterato
     below = takewhile(lambda n: holds(n - 1), range(at + 1, len(own)))
     above = takewhile(holds, range(at - 1, -1, -1))
     return (own[n] for n in chain(below, above))
+
+
+def _reply(document: Document, row: int) -> Sequence[Offsets]:
+    """The first sentence right below a heading that asks something, with the next where it has FEW_WORDS ("Yes.")."""
+    under, own = document.blocks[row].under, pieces_of(document, row)
+    if under < 0 or next_row(document, row, -1) != under:
+        return ()
+    asks = text_of(document, document.blocks[under]).endswith(("?", "？"))
+    return own[: 2 if fits(document, own[:1], FEW_WORDS) else 1] if asks else ()
 
 
 def _denying(document: Document, row: int) -> Iterator[Offsets]:
