@@ -1,11 +1,13 @@
 """What people see of an answer: the best quote first, as lines, what was chosen of it in bold."""
 
+from dataclasses import replace
+
 import pytest
 
 from equipoise.apps.render import lines, show
 from equipoise.apps.terminal import Terminal
-from equipoise.core.results import Answer
-from equipoise.core.types import Highlight, Highlights
+from equipoise.core.results import Answer, Trace
+from equipoise.core.types import Flag, Highlight, Highlights, Passage
 
 ITEM = Highlight("d", 30, 50, "- It is slow.", "d.txt")
 OTHER = Highlight("e", 0, 10, "It is old.", "e.txt")
@@ -75,3 +77,12 @@ def test_a_piece_of_code_keeps_its_lines_where_it_begins_within_the_first():
         "It takes a while to make one of these, so that many\n    people do without it for years and years."
     )
     assert len(marked(prose)) == 1
+def test_what_is_corrected_says_by_which_document_also_where_it_was_taken_out(capsys):
+    own, other = replace(ITEM, corrected="d.txt"), replace(OTHER, corrected="new.txt")
+    taken = Flag(Passage(0, "e", 0, 10, "It is old.", source="e.txt"), other.said_corrected, 0.5)
+    answer = Answer("x", Highlights((own, other)), trace=Trace(flagged=(taken,)))
+    show(answer, Terminal())
+    said = capsys.readouterr().out
+    assert "d.txt, corrected in the same document" in said
+    assert "e.txt, corrected by new.txt\n" in said
+    assert "e.txt, corrected by new.txt (score 0.50)" in said

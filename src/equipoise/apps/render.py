@@ -53,7 +53,7 @@ def show(
         console.print(styled(("\nTaken out before the answer", "yellow"), f" ({len(flagged)}):"))
     for taken in flagged:
         source, why = one_line(where(taken.passage)), one_line(taken.reason)
-        console.paragraph(styled((source, "cyan"), f" {why} (score {taken.score:.2f})"))
+        console.paragraph(styled((source, "cyan"), f", {why} (score {taken.score:.2f})"))
     if trace:
         print_json(result.trace.to_dict() | {"timings": result.trace.timings})
 
@@ -228,7 +228,7 @@ def _place(item: Passage | Highlight) -> str:
         said += f", of {item.date}" if item.date else ""
         said += f", as of {item.read}" if item.read else ""
         said += f", an older version: {one_line(item.newer)} is newer" if item.newer else ""
-        said += f", corrected by {one_line(item.corrected)}" if item.corrected else ""
+        said += f", {one_line(item.said_corrected)}" if item.corrected else ""
         said += ", a correction" if item.correction else ""
     return said
 

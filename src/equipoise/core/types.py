@@ -226,6 +226,12 @@ class Highlight:
         """The texts of these spans."""
         return tuple(self.text[start:end] for start, end in self.marks or ((0, len(self.text)),))
 
+    @property
+    def said_corrected(self) -> str:
+        """By what it is corrected, in words; empty where it is not."""
+        by = "in the same document" if self.corrected == self.source else f"by {self.corrected}"
+        return f"corrected {by}" if self.corrected else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Highlights:

@@ -32,7 +32,6 @@ READ = 20_000
 HEAD = 600
 """Characters in which a document says its version."""
 OLDER = "an older version of"
-CORRECTED = "corrected by"
 _VERSION = r"(?<![^\W_])(?:{})[ ._-]?(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![^\W_])"
 _NAMED = re.compile(_VERSION.format("v|ver|version|rev|revision|fassung"), re.IGNORECASE)
 _SAID = re.compile(_VERSION.format("version|revision|fassung"), re.IGNORECASE)
@@ -144,7 +143,7 @@ def valid(question: str, highlights: Highlights, kept: Candidates) -> tuple[High
         if any(other.source == newer and _alike(item.text, other.text) for other in highlights.items):
             gone[item] = f"{OLDER} {newer}"
         elif item.corrected and _is_replaced(item, highlights, kept, past=past):
-            gone[item] = f"{CORRECTED} {item.corrected}"
+            gone[item] = item.said_corrected
     if not gone:
         return highlights, ()
     starts = {span: reason for item, reason in gone.items() for span in item.chosen}

@@ -69,10 +69,12 @@ export const stage = (names) => t(STAGES[names[names.length - 1]] ?? "searching"
 // What was handed in lies in a folder of the server, which says nothing to a reader.
 export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
 
+const corrected = (one) => one.corrected === one.source ? t("corrected_here") : t("corrected", { name: shownSource(one.corrected) });
+
 export function place(one) {
   const dated = (one.date ? `, ${t("of_day", { day: one.date })}` : "") + (one.read ? `, ${t("as_of", { day: one.read })}` : "")
     + (one.newer ? `, ${t("older", { name: shownSource(one.newer) })}` : "")
-    + (one.corrected ? `, ${t("corrected", { name: shownSource(one.corrected) })}` : "") + (one.correction ? `, ${t("correction")}` : "");
+    + (one.corrected ? `, ${corrected(one)}` : "") + (one.correction ? `, ${t("correction")}` : "");
   return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "") + dated;
 }
 
