@@ -7,51 +7,21 @@ from pathlib import PurePath
 import numpy as np
 import pytest
 
+from correcting import candidates, corrected, document
 from equipoise import Answer, Library
 from equipoise.core.results import Refusal
-from equipoise.core.types import Candidates, Document, Flag, Passage, Trust
+from equipoise.core.types import Flag, Trust
 from equipoise.corpus import partition
 from equipoise.rag.corrections import found_in
 from equipoise.rag.retrieval import candidates as made_candidates
 from equipoise.rag.versions import with_corrections
-from equipoise.text.blocks import blocks
 from equipoise.text.corrections import day_in, said_at, said_by
-from equipoise.text.outline import outlined
-from equipoise.text.sentences import units
 
 RENTAL = (
     "# Boat rental\n\n## 1. Prices\n\nA rowing boat costs 12 euros an hour. A pedal boat costs 15 euros an hour.\n\n"
     "## 2. Deposit\n\nThe deposit for a dinghy is 60 euros. It is paid back on the day of return.\n"
 )
 """What is corrected below."""
-
-
-def document(source, text, **more):
-    structure = outlined(blocks(text))
-    title = text.splitlines()[0].lstrip("# ")
-    return Document(source, text, source, title, sentences=units(text, structure), blocks=structure, **more)
-
-
-def candidates(*documents):
-    passages = tuple(
-        Passage(
-            row, one.doc_id, 0, len(one.text), one.text, one.title, one.source, sentences=tuple(one.sentences)
-        )
-        for row, one in enumerate(documents)
-    )
-    vectors = np.zeros((len(passages), 2), np.float32)
-    texts = {one.doc_id: one for one in documents}
-    return Candidates(passages, np.ones(len(passages), np.float32), vectors, vectors[0], texts)
-
-
-def corrected(*documents):
-    """(what is corrected, by what)."""
-    texts = {one.doc_id: one.text for one in documents}
-    return {
-        (texts[key][mark.start : mark.end], texts[mark.doc_id][mark.low : mark.high])
-        for key, marks in found_in(candidates(*documents)).items()
-        for mark in marks
-    }
 
 
 OLD = "The deposit for a dinghy is 60 euros."

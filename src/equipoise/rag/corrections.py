@@ -6,7 +6,7 @@ As with versions, nobody corrects another's document: only documents of one trus
 one author's. A correction that names another document corrects no third one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
@@ -28,7 +28,7 @@ _SAYING = frozenset(
     "correct corrects correctly replace replaced replaces following amended read reads instead wrong wrongly error "  # noqa: SIM905
     "mistake previous section rule rules clause article paragraph item point notice document mail please note sorry "
     "richtig ersetzt lautet lauten heißen muss fehler abschnitt ziffer artikel absatz punkt regel falsch bitte "
-    "beachten hinweis zahl wert betrag eur".split()
+    "beachten hinweis zahl wert betrag eur dr prof mr mrs herr frau".split()
 )
 
 
@@ -62,6 +62,10 @@ class _Sentence:
             and self.of <= other.words | other.around
         )
 
+    def denies(self, other: "_Sentence") -> bool:
+        """Whether the other says all of it with an amount that this one says to be wrong."""
+        return self.contradicts(other) and self.words <= other.words | other.around
+
     def is_told(self, other: "_Sentence") -> bool:
         """Whether the other has the right values already."""
         values = other.amounts | (other.days if self.days else frozenset())
@@ -90,7 +94,7 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
             continue
         mine = one.document
         known = named[mine.doc_id] | {mine.doc_id}
-        pool = [other for other in sentences if other.document.doc_id in known and _corrects(one, other)]
+        pool = [other for other in sentences if _is_known(one, other, known) and _corrects(one, other)]
         own = [other for other in pool if other.document is mine]
         theirs = [other for other in pool if other.document is not mine]
         for other in tuple(_meant(one, own)) or _meant(one, theirs):
@@ -153,10 +157,22 @@ def _content(text: str) -> frozenset[str]:
     return found - STOP_WORDS - FUNCTION_WORDS - _SAYING
 
 
+def _is_known(one: _Sentence, other: _Sentence, known: Collection[str]) -> bool:
+    """Whether a correction may know the document of another sentence: one of these, or, where it is a short
+    reply, one beside it that says all of it with a value that it says to be wrong."""
+    mine = one.document
+    if other.document.doc_id in known or not (one.denies(other) and corrections.replied_to(mine.title)):
+        return other.document.doc_id in known
+    is_note = not corrections.said_by(mine) and len(mine.text) <= corrections.NOTE
+    return is_note and _is_beside(mine, other.document)
+
+
 def _corrects(one: _Sentence, other: _Sentence) -> bool:
     """Whether a correction may speak of another sentence: of its own document not of its own part; of another
-    correction only of an earlier one; a notice only of what has the value that it says to be wrong, or right."""
-    if one.document is other.document and (one.says, one.tells) == (other.says, other.tells):
+    correction only of an earlier one; a notice only of what has the value that it says to be wrong, or right. What only
+    leads to others ("sorry, I got two things wrong:") speaks of none."""
+    leads = not one.wrong and one.document.text[one.start : one.end].rstrip().endswith(":")
+    if leads or (one.document is other.document and (one.says, one.tells) == (other.says, other.tells)):
         return False
     return (not other.says or _is_later(one, other)) and (
         not one.tells or one.contradicts(other) or one.is_told(other)
@@ -165,12 +181,13 @@ def _corrects(one: _Sentence, other: _Sentence) -> bool:
 
 def _named(document: Document, documents: Mapping[str, Document]) -> frozenset[str]:
     """The documents that one may correct: itself; as a whole that says to be a correction, those beside it, of which it
-    names one that one; where it is short, those beside it."""
+    names one that one; where it is short, those beside it, of a reply those that its subject names; and what is
+    attached to it."""
     says = corrections.said_by(document)
     if not says and len(document.text) > corrections.NOTE:
         return frozenset({document.doc_id})
     beside = [other for other in documents.values() if _is_beside(document, other)]
-    wanted = _content(corrections.without_places(says))
+    wanted = _content(corrections.without_places(says or corrections.replied_to(document.title)))
     if not wanted:
         return frozenset(other.doc_id for other in beside)
     shares = {other.doc_id: _share_named(wanted, other) for other in beside if other is not document}
@@ -178,7 +195,11 @@ def _named(document: Document, documents: Mapping[str, Document]) -> frozenset[s
     others = (
         frozenset(key for key, share in shares.items() if share == best) if best >= LIKE else frozenset[str]()
     )
-    return others | {other.doc_id for other in beside if corrections.said_by(other)}
+    return others | {
+        other.doc_id
+        for other in beside
+        if corrections.said_by(other) or other.source.startswith(f"{document.source}#")
+    }
 
 
 def _share_named(wanted: frozenset[str], document: Document) -> float:
@@ -212,12 +233,13 @@ def _is_later(one: _Sentence, other: _Sentence) -> bool:
 
 def _meant(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
     """What a sentence of a correction corrects: of the sections and documents that it names, and of what has the values
-    that it says to be wrong, the sentences that it is most like; of a section by itself, all."""
+    that it says to be wrong, if it can on the day that it names, the sentences that it is most like; of a section by
+    itself, all."""
     inside = [other for other in pool if one.sections & other.sections]
     pool = inside or pool
     pool = [other for other in pool if other.around and _content(other.document.title) <= one.words] or pool
     wrong = [other for other in pool if one.contradicts(other)]
-    pool = wrong or pool
+    pool = [other for other in wrong if other.days & (one.days - one.wrong)] or wrong or pool
     best = max(map(one.share, pool), default=0.0)
     if best < LIKE and not (inside and (wrong or not one.wrong)):
         return

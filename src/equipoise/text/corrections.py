@@ -32,7 +32,9 @@ _WHAT = (
     r"|am\b|im?\b|zu[mr]?\b|de[rs]\b|du\b))"
 )
 _ORDER = r"(?:(?:first|second|third|erste|zweite|dritte|\d{1,2}(?:st|nd|rd|th|\.)?)\s+)?"
-_TITLE = re.compile(rf"\W*(?:(?:re|aw|wg|fwd?)\s*:\s*)*{_ORDER}{_KIND}{_WHAT}", re.IGNORECASE)
+_REPLY = r"(?:(?:re|aw|wg|fwd?)\s*:\s*)"
+_REPLIES = re.compile(rf"\W*{_REPLY}+", re.IGNORECASE)
+_TITLE = re.compile(rf"\W*{_REPLY}*{_ORDER}{_KIND}{_WHAT}", re.IGNORECASE)
 _LEAD = re.compile(rf"\W*{_KIND}{_WHAT}[^:\n]{{0,60}}:(?=\s)", re.IGNORECASE)
 _PART = (
     r"(?:section|clause|article|rule|paragraph|point|item|chapter|table|§|abschnitt|ziffer|artikel|absatz|punkt"
@@ -116,6 +118,12 @@ def said_by(document: Document) -> str:
         if found
         else ""
     )
+
+
+def replied_to(title: str) -> str:
+    """What a mail that replies to another, or hands it on, has as its subject; empty for others."""
+    found = _REPLIES.match(title[:_LOOK])
+    return title[found.end() : _LOOK] if found else ""
 
 
 def said_at(document: Document, offset: int) -> str:
