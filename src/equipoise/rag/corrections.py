@@ -7,13 +7,13 @@ one author's. A correction that names another document corrects no third one.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePosixPath
 
 from equipoise.core.documents import Corrected
 from equipoise.core.metadata import DATE, day
-from equipoise.core.types import Candidates, Document, Trust
+from equipoise.core.types import Candidates, Document, Passage, Trust
 from equipoise.text import corrections
 from equipoise.text.function_words import FUNCTION_WORDS
 from equipoise.text.outline import headings_at
@@ -95,9 +95,7 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
         mine = one.document
         known = named[mine.doc_id] | {mine.doc_id}
         pool = [other for other in sentences if _is_known(one, other, known) and _corrects(one, other)]
-        own = [other for other in pool if other.document is mine]
-        theirs = [other for other in pool if other.document is not mine]
-        for other in tuple(_meant(one, own)) or _meant(one, theirs):
+        for other in _meant_in(one, pool):
             if one.is_told(other):
                 continue
             mark = Corrected(
@@ -105,6 +103,37 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
             )
             found.setdefault(other.document.doc_id, set()).add(mark)
     return {key: tuple(sorted(marks)) for key, marks in found.items()}
+
+
+def without_copies(candidates: Candidates, marks: Mapping[str, Sequence[Corrected]]) -> Candidates:
+    """The candidates without what a mail quotes of one among them that it corrects: the original is read, not the
+    copy."""
+    said: dict[str, str] = {}
+    for passage in candidates.passages:
+        for by in {mark.doc_id for mark in marks.get(passage.doc_id, ())} - {passage.doc_id}:
+            said[by] = f"{said.get(by, '')} {' '.join(passage.text.split())}"
+    passages = tuple(
+        _without(passage, candidates.documents[passage.doc_id], said[passage.doc_id])
+        if passage.doc_id in said
+        else passage
+        for passage in candidates.passages
+    )
+    return replace(candidates, passages=passages)
+
+
+def _without(passage: Passage, document: Document, said: str) -> Passage:
+    """A passage of a mail without the sentences of earlier ones that are said so elsewhere."""
+    own = corrections.own_end(document) - passage.start
+    units = passage.sentences or ()
+    rows = [
+        row
+        for row, (low, high) in enumerate(units)
+        if low < own or " ".join(passage.text[low:high].split()) not in said
+    ]
+    if len(rows) == len(units):
+        return passage
+    readings = tuple(passage.readings[row] for row in rows) if passage.readings else ()
+    return replace(passage, sentences=tuple(units[row] for row in rows), readings=readings)
 
 
 def _said(candidates: Candidates) -> Iterator[tuple[tuple[str, int, int], tuple[str, bool]]]:
@@ -163,8 +192,19 @@ def _is_known(one: _Sentence, other: _Sentence, known: Collection[str]) -> bool:
     mine = one.document
     if other.document.doc_id in known or not (one.denies(other) and corrections.replied_to(mine.title)):
         return other.document.doc_id in known
-    is_note = not corrections.said_by(mine) and len(mine.text) <= corrections.NOTE
+    is_note = not corrections.said_by(mine) and corrections.own_end(mine) <= corrections.NOTE
     return is_note and _is_beside(mine, other.document)
+
+
+def _meant_in(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
+    """What a sentence of a correction corrects: in the earlier mails that its own quotes, and in its document or, where
+    this has nothing like it, in others."""
+    mine = one.document
+    end = 0 if corrections.replied_to(mine.title) else corrections.own_end(mine)
+    own = [other for other in pool if other.document is mine and other.start < end]
+    quoted = [other for other in pool if other.document is mine and other.start >= end]
+    yield from _meant(one, quoted)
+    yield from tuple(_meant(one, own)) or _meant(one, [other for other in pool if other.document is not mine])
 
 
 def _corrects(one: _Sentence, other: _Sentence) -> bool:
@@ -184,7 +224,7 @@ def _named(document: Document, documents: Mapping[str, Document]) -> frozenset[s
     names one that one; where it is short, those beside it, of a reply those that its subject names; and what is
     attached to it."""
     says = corrections.said_by(document)
-    if not says and len(document.text) > corrections.NOTE:
+    if not says and corrections.own_end(document) > corrections.NOTE:
         return frozenset({document.doc_id})
     beside = [other for other in documents.values() if _is_beside(document, other)]
     wanted = _content(corrections.without_places(says or corrections.replied_to(document.title)))

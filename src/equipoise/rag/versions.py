@@ -18,7 +18,7 @@ from equipoise.core.documents import Corrected
 from equipoise.core.metadata import DATE, day
 from equipoise.core.types import Candidates, Document, Flag, Highlight, Highlights, Passage, Span
 from equipoise.rag.boundary import corrections_of
-from equipoise.rag.corrections import folder, found_in, of_one_hand
+from equipoise.rag.corrections import folder, found_in, of_one_hand, without_copies
 from equipoise.text.shingles import SHORT_SIZE, containment, shingles
 from equipoise.text.spans import overlap
 from equipoise.text.tokens import WORD, content_words, words
@@ -75,7 +75,7 @@ def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Fl
     """
     if marks := found_in(candidates):
         told = {key: replace(candidates.documents[key], corrected=found) for key, found in marks.items()}
-        candidates = replace(candidates, documents={**candidates.documents, **told})
+        candidates = replace(without_copies(candidates, marks), documents={**candidates.documents, **told})
     newest = of_documents(candidates.documents)
     if not newest:
         return candidates, ()

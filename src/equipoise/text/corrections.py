@@ -8,9 +8,11 @@ in section 2 is 80, not 60") may be one: what has the wrong amount tells.
 
 import re
 from datetime import date
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from equipoise.core.types import Document
+from equipoise.text.mails import says_who
 from equipoise.text.months import NUMBERS
 from equipoise.text.outline import headings_at
 
@@ -124,6 +126,13 @@ def replied_to(title: str) -> str:
     """What a mail that replies to another, or hands it on, has as its subject; empty for others."""
     found = _REPLIES.match(title[:_LOOK])
     return title[found.end() : _LOOK] if found else ""
+
+
+def own_end(document: Document) -> int:
+    """Where the earlier mails begin that a short one quotes below its own text; its end for others."""
+    near = takewhile(lambda block: block.start <= NOTE, document.blocks)
+    below = (block.start for block in near if says_who(document.text[block.start : block.end]))
+    return next(below, len(document.text))
 
 
 def said_at(document: Document, offset: int) -> str:
