@@ -77,6 +77,8 @@ def test_a_piece_of_code_keeps_its_lines_where_it_begins_within_the_first():
         "It takes a while to make one of these, so that many\n    people do without it for years and years."
     )
     assert len(marked(prose)) == 1
+
+
 def test_what_is_corrected_says_by_which_document_also_where_it_was_taken_out(capsys):
     own, other = replace(ITEM, corrected="d.txt"), replace(OTHER, corrected="new.txt")
     taken = Flag(Passage(0, "e", 0, 10, "It is old.", source="e.txt"), other.said_corrected, 0.5)
