@@ -149,6 +149,13 @@ def test_bad_input_gets_one_sentence_in_the_form_of_errors(served, body, status)
     assert set(error) == {"message", "type", "param", "code"} and len(error["message"]) < 300
 
 
+def test_what_is_wrong_is_said_without_words_of_the_program(served):
+    plain = served.client.post("/v1/ask", content=b'{"question": "Who?"}', headers=served.as_asker())
+    assert "Content-Type: application/json" in plain.json()["error"]["message"]
+    empty = served.client.post("/v1/ask", json={"question": " "}, headers=served.as_asker())
+    assert empty.json()["error"]["message"] == "question: it is empty, or of another form."
+
+
 def test_chunks_over_the_limit_are_refused_too(served):
     def chunks():
         yield b'{"question": "'

@@ -122,13 +122,21 @@ def _methods(app: FastAPI, request: Request) -> str:
     return ", ".join(allowed)
 
 
+_KINDS = {
+    "model_attributes_type": "Send the request's body as JSON, with Content-Type: application/json",
+    "string_pattern_mismatch": "it is empty, or of another form",
+    "too_short": "it is empty",
+}
+"""What is wrong, in words, by pydantic's names."""
+
+
 def _invalid(errors: Sequence[Any]) -> ApiError:
     first = errors[0]
     place = [str(part) for part in first["loc"][1:]]
     if first["type"] == "json_invalid":
         return ApiError(400, "The request's body is not valid JSON.", code="invalid_json")
     where = ".".join(place)
-    said = str(first["msg"]).removeprefix("Value error, ")
+    said = _KINDS.get(first["type"]) or str(first["msg"]).removeprefix("Value error, ")
     return ApiError(400, f"{where}: {said}." if where else f"{said}.", param=where or None)
 
 
