@@ -26,6 +26,14 @@ def test_a_table_of_names_and_values_says_each_value_behind_its_name():
     ]
 
 
+def test_a_section_called_like_a_column_is_not_said_beside_that_column():
+    names, rows = ["Code", "Boat", "Fare"], [["F3", "Heron", "9"], ["F4", "", "6"]]
+    assert [named(names, row, "Boat") for row in rows] == [
+        ["Code: F3; Boat: Heron; Fare: 9"],
+        ["Code: F4; Boat; Fare: 6"],
+    ]
+
+
 def test_rows_of_a_label_and_a_value_are_such_lines():
     table = "<table><tr><td>Name:<td>Heron<tr><td>Call sign<td>LHX<tr><td>Built<td>1971</table>"
     assert outline("a.html", f"<body>{table}") == [

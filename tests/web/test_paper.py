@@ -71,6 +71,16 @@ def test_a_document_has_its_headings_tables_and_lists(opened, name, text):
     expect(paper.locator("img, script, a")).to_have_count(0)
 
 
+def test_what_spans_a_table_stands_across_it_and_the_cells_of_a_quote_are_marked(opened):
+    html = """<table><tr><th>Plan</th><th>Price</th><th>Days</th></tr><tr><td colspan=3>For one</td></tr>
+<tr><td>Basic plan</td><td>five coins</td><td>two</td></tr><tr><td colspan=3>For all</td></tr>
+<tr><td>Pro plan</td><td>nine coins</td><td>four</td></tr></table>"""
+    paper = opened("shop.html", html, "five coins")
+    expect(paper.get_by_role("columnheader")).to_have_text(["Plan", "Price", "Days"])
+    expect(paper.locator("td[colspan='3']")).to_have_text(["For one", "For all"])
+    expect(paper.locator("td mark")).to_have_text(["Basic plan", "five coins", "two"])
+
+
 def test_markdown_is_set_and_its_code_is_code(opened):
     paper = opened("shop.md", MARKDOWN, "bold")
     expect(paper.locator("strong")).to_have_text("bold")

@@ -24,12 +24,13 @@ _INLINE = re.compile(
     r"|!?\[([^\[\]\n]++)\]\((?:[^()\s]++|\([^()\s]*+\))*+\)"
 )
 _STYLES = ("code", "strong", "strong", "em", "")
-_BETWEEN = "; "
+_BETWEEN, _COLON = "; ", ": "
 
 
 class Node(BaseModel):
-    """A part of a document. A table has `head`, where its columns' names stand, and `rows` of cells; all else `runs`
-    of its text; the `bullet` of an item is left to who draws it. What is between the runs is marks that set it."""
+    """A part of a document. A table has `head`, where its columns' names stand, and `rows` of cells, of which one alone
+    spans all columns; all else `runs` of its text; the `bullet` of an item is left to who draws it. What is between the
+    runs is marks that set it."""
 
     kind: Literal["heading", "paragraph", "item", "code", "note", "table"]
     level: int = 0
@@ -57,40 +58,47 @@ class _Drawing:
 
     def __init__(self, document: Document, start: int, end: int) -> None:
         self.text, self.start, self.end = document.text, start, end
-        self.blocks = [one for one in document.blocks if one.end > start and one.start < end]
+        self.blocks = [one for one in document.blocks if one.start < end]
         self.markdown = is_markdown(document.source)
 
     def nodes(self) -> Iterator[Node]:
-        rows: list[Block] = []
-        for row, block in enumerate(self.blocks):
-            if block.kind is BlockKind.ROW or self._is_head(row):
-                rows.append(block)
-                continue
-            if rows:
-                yield self._table(rows)
-                rows = []
-            if node := self._node(block):
-                yield node
-        if rows:
-            yield self._table(rows)
-
-    def _is_head(self, row: int) -> bool:
-        """Whether names of columns, or a rule below them, stand here right above a row."""
-        for block, below in zip(self.blocks[row:], self.blocks[row + 1 :], strict=False):
-            joined = self.text[block.end : below.start].strip(" ") == "\n"
-            if (
-                block.kind is not BlockKind.ASIDE
-                or not joined
-                or "|" not in self.text[block.start : block.end]
+        at = 0
+        while at < len(self.blocks):
+            after = self._table_end(at)
+            part = self.blocks[at : max(at + 1, after)]
+            if part[-1].end > self.start and (
+                node := self._table(part) if after > at else self._node(part[0])
             ):
-                return False
-            if below.kind is BlockKind.ROW:
-                return True
-        return False
+                yield node
+            at += len(part)
+
+    def _table_end(self, at: int) -> int:
+        """Where the table ends that begins with this block, `at` where none does. It has rows, the names of columns
+        with a bar between them right above the first, and what spans them all right above another."""
+        if self.blocks[at].kind is not BlockKind.ROW and "|" not in self._said(self.blocks[at]):
+            return at
+        after = end = at
+        while end < len(self.blocks) and self._goes_on(at, end):
+            end += 1
+            after = end if self.blocks[end - 1].kind is BlockKind.ROW else after
+        return after
+
+    def _goes_on(self, first: int, at: int) -> bool:
+        """Whether the table that begins with the block `first` may go on with this one."""
+        above, block = self.blocks[max(first, at - 1)], self.blocks[at]
+        joined = at == first or self.text[above.end : block.start].strip(" ") == "\n"
+        are_rows = block.kind is BlockKind.ROW and above.kind is BlockKind.ROW
+        return are_rows or (joined and block.kind in {BlockKind.ROW, BlockKind.ASIDE})
+
+    def _said(self, block: Block) -> str:
+        return self.text[block.start : block.end]
+
+    def _has_words(self, block: Block) -> bool:
+        return any(map(str.isalnum, self._said(block)))
 
     def _node(self, block: Block) -> Node | None:
-        start, said = block.start, self.text[block.start : block.end]
-        if not any(map(str.isalnum, said)):
+        start, said = block.start, self._said(block)
+        if not self._has_words(block):
             return None
         if block.kind is BlockKind.CODE:
             return Node(kind="code", runs=self._cut([(*self._unfenced(block), "")]))
@@ -115,7 +123,7 @@ class _Drawing:
         return start + len(said) - len(said.lstrip("#> " if block.kind is BlockKind.HEADING else "> ")), end
 
     def _unfenced(self, block: Block) -> Range:
-        lines = self.text[block.start : block.end].split("\n")
+        lines = self._said(block).split("\n")
         if len(lines) < 2 or not lines[0].startswith(("```", "~~~")):
             return block.start, block.end
         closed = lines[-1].startswith(lines[0][:3])
@@ -137,50 +145,88 @@ class _Drawing:
         return [run for run in inside if run[0] < run[1]]
 
     def _table(self, blocks: Sequence[Block]) -> Node:
-        heads = [one for one in blocks if one.kind is BlockKind.ASIDE]
-        rows = [one for one in blocks if one.kind is BlockKind.ROW]
-        named = next((one for one in heads if any(map(str.isalnum, self.text[one.start : one.end]))), None)
+        """The table of these blocks, all of it, without what stands before the part that is looked at."""
+        first = next((one for one in blocks if one.kind is BlockKind.ROW or self._has_words(one)), blocks[0])
+        named = first if first.kind is BlockKind.ASIDE else None
+        others = [one for one in blocks if one is not named]
+        rows = [one for one in others if one.kind is BlockKind.ROW or self._has_words(one)]
         head = self._split(named) if named else self._names(rows[0])
         names = [self.text[start:end] for start, end in head]
-        cells = [[self._runs(*cell) for cell in self._cells(row, names)] for row in rows]
-        return Node(kind="table", head=[cell for cell in head if names], rows=cells)
+        if any(_is_unnamed(self._said(row), names) for row in rows):
+            head, names = [(head[0][0], head[0][0]), *head], ["", *names]
+        cells, section = [], ""
+        for row in rows:
+            section = self._said(row) if row.kind is BlockKind.ASIDE else section
+            if row.end > self.start:
+                cells.append([self._runs(*cell) for cell in self._cells(row, names, section)])
+        if head and head[0][0] < self.start:
+            head = self._names_in(rows, names)
+        return Node(kind="table", head=head, rows=cells)
 
     def _split(self, block: Block) -> list[Range]:
         """The cells between bars."""
         cells, at = [], block.start
-        for part in self.text[block.start : block.end].split("|"):
+        for part in self._said(block).split("|"):
             left = at + len(part) - len(part.lstrip())
             cells.append((left, max(left, at + len(part.rstrip()))))
             at += len(part) + 1
         return cells[bool(cells[0][0] == cells[0][1]) : len(cells) - (cells[-1][0] == cells[-1][1])]
 
     def _names(self, row: Block) -> list[Range]:
-        """The names that a row says of its columns itself, where each cell has one."""
+        """The names that a row says of its columns itself, where each of several cells has one."""
         names, at = [], row.start
-        for pair in self.text[row.start : row.end].split(_BETWEEN):
-            name, colon, _ = pair.partition(": ")
+        for pair in self._said(row).split(_BETWEEN):
+            name, colon, _ = pair.partition(_COLON)
             if not colon:
                 return []
             names.append((at, at + len(name)))
             at += len(pair) + len(_BETWEEN)
-        return names
+        return names if len(names) > 1 else []
 
-    def _cells(self, row: Block, names: Sequence[str]) -> list[Range]:
-        """A cell for each name, empty where the row does not have it; one cell where the row is of another form."""
-        said = self.text[row.start : row.end]
-        starts = [-1] * len(names)
-        at = 0
-        for column, name in enumerate(names):
-            lead = f"{name}: " if at == 0 else f"{_BETWEEN}{name}: "
-            place = said.find(lead, at) if name else -1
-            if place == 0 or (place > 0 and at > 0):
-                starts[column] = at = place + len(lead)
-        found = [column for column in range(len(names)) if starts[column] >= 0]
+    def _names_in(self, rows: Sequence[Block], names: Sequence[str]) -> list[Range]:
+        """Where rows that are looked at say these names, for a table whose own names stand before that."""
+        found: dict[int, Range] = {}
+        for row in rows:
+            if self.start <= row.start and row.end <= self.end:
+                for column, (_, value) in _places(self._said(row), names).items():
+                    end = row.start + value - len(_COLON) * bool(names[column])
+                    found.setdefault(column, (end - len(names[column]), end))
+        return [found.get(column, (self.start, self.start)) for column in range(len(names))] if found else []
+
+    def _cells(self, row: Block, names: Sequence[str], section: str) -> list[Range]:
+        """A cell for each name, empty where the row does not have it; one cell where the row is of another form. The
+        `section` that the row stands in is left out where the row says it behind its first cell."""
+        said = self._said(row)
+        found = _places(said, names)
         if not found:
             split = self._split(row) if "|" in said else []
-            return split if len(split) == len(names) else [(row.start, row.end)]
+            return split if len(split) == len(names) > 0 else [(row.start, row.end)]
         cells = [(row.start, row.start)] * len(names)
-        for column, after in zip(found, [*found[1:], None], strict=True):
-            end = len(said) if after is None else starts[after] - len(f"{_BETWEEN}{names[after]}: ")
-            cells[column] = (row.start + starts[column], row.start + end)
+        ends = [*(place for place, _ in found.values()), len(said)][1:]
+        if section and said.endswith(again := f"{_BETWEEN}{section}", 0, ends[0]):
+            ends[0] -= len(again)
+        for (column, (_, value)), end in zip(found.items(), ends, strict=True):
+            cells[column] = (row.start + value, row.start + end)
         return cells
+
+
+def _places(said: str, names: Sequence[str]) -> dict[int, Range]:
+    """By column, in their order: where in a row its cell begins with what parts it from the one before, and where its
+    value does. A first column may be without a name."""
+    found: dict[int, Range] = {}
+    at = 0
+    for column, name in enumerate(names):
+        lead = f"{name}{_COLON}"
+        if name and not found and said.startswith(lead):
+            at = len(lead)
+            found[column] = (0, at)
+        elif name and (found or not names[0]) and (place := said.find(_BETWEEN + lead, at)) > 0:
+            at = place + len(_BETWEEN + lead)
+            found[column] = (place, at)
+    first = min(found.values(), default=(0, 0))
+    return {0: (0, 0)} | found if first[0] > 0 else found
+
+
+def _is_unnamed(said: str, names: Sequence[str]) -> bool:
+    """Whether the first cell of a row is of a column that is not among the names."""
+    return bool(names) and f"{_BETWEEN}{names[0]}{_COLON}" in said and not _places(said, names)

@@ -23,7 +23,8 @@ const runs = (slice, marked, all) =>
 
 function Table({ node, slice, marked }) {
   const name = ([start, end]) => (start < end ? html`<th scope="col">${words(slice, marked, start, end)}</th>` : html`<td></td>`);
-  const row = (cells) => html`<tr>${cells.map((cell) => html`<td colspan=${cells.length < node.head.length ? node.head.length : undefined}>${runs(slice, marked, cell)}</td>`)}</tr>`;
+  const wide = Math.max(node.head.length, ...node.rows.map((cells) => cells.length));
+  const row = (cells) => html`<tr>${cells.map((cell) => html`<td colspan=${cells.length < wide ? wide : undefined}>${runs(slice, marked, cell)}</td>`)}</tr>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${t("table")}>
     <table>${node.head.length ? html`<thead><tr>${node.head.map(name)}</tr></thead>` : null}<tbody>${node.rows.map(row)}</tbody></table>
   </div>`;

@@ -336,7 +336,7 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> list
     """The row as text, `name: value` for each cell with something in it; a long row as several texts.
 
     It is cut between columns; each text begins with the first cell, which says what the row is about. A `section` that
-    the row stands in comes behind that.
+    the row stands in comes behind that, unless it is called like a column that the row names.
     """
     if len(cells) == len(names) == 2 and all(cells) and names[1].lower() in _VALUE:
         names, cells = cells[:1], cells[1:]
@@ -344,7 +344,8 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> list
     if max(map(len, cells), default=0) > _LONG_VALUE:
         said = [(name, value) for name, cell in said for value in _values(cell)]
     pairs = [f"{name}: {value}" if name else value for name, value in said if value]
-    pairs[1:1] = [section] if section else []
+    is_told = any(pair.startswith(f"{section}: ") for pair in pairs)
+    pairs[1:1] = [section] if section and not is_told else []
     text = _BETWEEN.join(pairs)
     if len(text) <= LONGEST_ROW:
         return [text] if text else []
