@@ -114,6 +114,23 @@ def test_tricks_in_names_are_refused(served, name):
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("x.pdf", a_zip(word__document_xml=b"<w:p>"), "This is a Word file called .pdf; rename it to .docx."),
+        (
+            "x.xlsx",
+            bytes.fromhex("d0cf11e0a1b11ae1"),
+            "This is an old format or has a password; save it as .xlsx ",
+        ),
+    ],
+)
+def test_what_is_called_by_a_wrong_name_is_refused_with_what_it_is(served, name, content, says):
+    response = put(served, name, content)
+    assert response.status_code == 415
+    assert response.json()["error"]["message"].startswith(says)
+
+
+@pytest.mark.parametrize(
     ("name", "content", "status"),
     [
         ("x.exe", b"MZ", 415),

@@ -44,7 +44,7 @@ class TestEpub:
         fonts = '<e><CipherReference URI="in/font.otf"/></e>'
         assert document_of("a.epub", epub(page("x"), more={"META-INF/encryption.xml": fonts})).text == "x"
 
-    @pytest.mark.parametrize("data", [b"no zip", zipped({"a": "b"}), epub("<p>x")[:200]])
+    @pytest.mark.parametrize("data", [b"PK\3\4 no zip", zipped({"a": "b"}), epub("<p>x")[:200]])
     def test_broken(self, data):
         with pytest.raises(UnreadableFile, match="EPUB file is broken"):
             document_of("a.epub", data)
@@ -159,7 +159,7 @@ class TestOdt:
     @pytest.mark.parametrize(
         ("data", "says"),
         [
-            (b"no zip", "OpenDocument file is broken"),
+            (b"PK\3\4 no zip", "OpenDocument file is broken"),
             (odt(text("x"), more={"META-INF/manifest.xml": "<m><encryption-data/></m>"}), "has a password"),
             (
                 odt(

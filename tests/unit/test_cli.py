@@ -19,6 +19,18 @@ def office(run, tmp_path):
     return tmp_path / "docs"
 
 
+def test_what_is_not_read_is_counted_and_the_folder_of_the_index_is_not_named(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "office.md").write_text(OFFICE)
+    (tmp_path / "plan.pdf").write_text("Not a PDF.")
+    (tmp_path / "image.svg").write_text("<svg/>")
+    (tmp_path / ".notes").mkdir()
+    code, out, err = run("index", ".", "--store", ".equipoise/index.db")
+    assert code == 3
+    assert out.strip().endswith("(files: 1 added, 2 skipped, 1 not read)")
+    assert "hidden: .notes\n" in err and ".equipoise" not in err
+
+
 def is_one_clear_line(err):
     return err.startswith("equipoise: ") and err.count("\n") == 1 and "Traceback" not in err
 

@@ -94,7 +94,7 @@ class TestPdf:
     def test_a_scan(self):
         assert "OCR" in refusal("a.pdf", pdf("", ""))
 
-    @pytest.mark.parametrize("data", [b"no pdf", b"%PDF-1.7\n%%EOF", pdf("Some text here.")[:300]])
+    @pytest.mark.parametrize("data", [b"%PDF-", b"%PDF-1.7\n%%EOF", pdf("Some text here.")[:300]])
     def test_broken(self, data):
         assert "broken" in refusal("a.pdf", data)
 

@@ -115,7 +115,7 @@ class TestMail:
         assert texts[2:] == [
             "Grüße.",
             "Attached:",
-            "- a.pdf (not read: the PDF is broken; open it in a viewer and save it again)",
+            "- a.pdf (not read: this is text called .pdf; rename it to .txt)",
             "- Inside",
         ]
 

@@ -261,7 +261,7 @@ class TestPptx:
 
     def test_broken_and_empty(self):
         with pytest.raises(UnreadableFile, match="PowerPoint file is broken"):
-            document_of("a.pptx", b"x")
+            document_of("a.pptx", b"PK\3\4")
         with pytest.raises(UnreadableFile, match="no text"):
             document_of("a.pptx", pptx(""))
 

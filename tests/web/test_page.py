@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read_says_why(live, visit, tmp_path):
     broken.write_bytes(b"this is none")
     page.get_by_label("Files").set_input_files(broken)
     page.get_by_role("button", name="Add", exact=True).click()
-    page.get_by_text("The file is called .pdf and is none.").wait_for()
+    page.get_by_text("This is text called .pdf; rename it to .txt.").wait_for()
 
 
 def test_a_key_is_asked_for_and_a_wrong_one_refused(live, visit):

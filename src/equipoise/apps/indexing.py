@@ -20,7 +20,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import IndexOptions, SyncOptions
-from equipoise.corpus.places import is_of_store
+from equipoise.corpus.places import is_folder_of_store, is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.sources.addresses import root
@@ -127,7 +127,7 @@ def watch(
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
-        report = replace(report, unchanged=0, skipped=())
+        report = replace(report, unchanged=0, skipped=(), failed=())
         if (done := counted(report)) != "files: none":
             console.print(f"{held(report)} ({done})")
         said = True
@@ -152,10 +152,15 @@ def index_into(
 ) -> IndexReport:
     """Bring the index up to date with files, and tell what could not be read and, with `skipped`, what was not."""
     done = _told(chosen, partial(updating.update, chosen.store.path, paths, **how))
-    others = [file for file in done.skipped if not is_of_store(file.path, chosen.store.path)]
+    own = chosen.store.path
+    others = [
+        file
+        for file in done.skipped
+        if not is_of_store(file.path, own) and not is_folder_of_store(file.path, own)
+    ]
     for line in render.grouped(others) if skipped else ():
         complain("skipped:", line)
-    return done
+    return replace(done, skipped=tuple(others))
 
 
 def _told(chosen: Settings, run: Callable[..., IndexReport]) -> IndexReport:
@@ -189,7 +194,7 @@ def counted(report: IndexReport, what: str = "files") -> str:
     comments = dict(report.comments)
     done = ("added", "changed", "unchanged", "relabelled", "removed")
     counts = {name: getattr(report, name) - comments.get(name, 0) for name in done}
-    counts["skipped"] = len(report.skipped)
+    counts |= {"skipped": len(report.skipped), "not read": len(report.failed)}
     said = [(what, counts)] + ([("comments", comments)] if comments else [])
     return "; ".join(
         f"{kind}: " + (", ".join(f"{count} {name}" for name, count in each.items() if count) or "none")

@@ -20,6 +20,11 @@ def is_of_store(path: str | Path, store: Place) -> bool:
     return isinstance(store, Path) and os.path.realpath(path).startswith(os.path.realpath(store))
 
 
+def is_folder_of_store(path: str | Path, store: Place) -> bool:
+    """Whether this is the folder that the store is in."""
+    return isinstance(store, Path) and Path(os.path.realpath(path)) == Path(os.path.realpath(store)).parent
+
+
 def has_working_folder() -> bool:
     """False where somebody has deleted it: then no relative path leads anywhere."""
     try:

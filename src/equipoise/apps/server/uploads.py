@@ -11,11 +11,10 @@ from pathlib import Path
 
 from equipoise.apps.server.errors import ApiError
 from equipoise.corpus.loaders import DOCUMENTS, kind_of
+from equipoise.corpus.loaders.beginnings import HEAD, misnamed
 
 LONGEST_NAME = 200
 """Bytes of a name."""
-_ZIPS = frozenset({".docx", ".docm", ".odt", ".ods", ".epub", ".pptx", ".pptm", ".xlsx", ".xlsm"})
-_HEAD = 1_024
 
 
 def checked_name(name: str) -> str:
@@ -33,12 +32,10 @@ def checked_name(name: str) -> str:
 
 def check_beginning(name: str, head: bytes) -> None:
     """Raises ApiError where the first bytes of a file cannot be of the type that its name says."""
-    suffix = Path(name).suffix.lower()
-    wrong = (suffix == ".pdf" and b"%PDF-" not in head) or (suffix in _ZIPS and not head.startswith(b"PK"))
     if not head.strip():
         raise ApiError(400, "The document is empty.")
-    if wrong:
-        raise ApiError(415, f"The file is called {suffix} and is none.", param="name")
+    if why := misnamed(Path(name).suffix.lower(), head):
+        raise ApiError(415, f"{why[0].upper()}{why[1:]}.", param="name")
 
 
 async def received(stream: AsyncIterator[bytes], path: Path, name: str) -> int:
@@ -47,7 +44,7 @@ async def received(stream: AsyncIterator[bytes], path: Path, name: str) -> int:
     try:
         with path.open("xb") as file:
             async for chunk in stream:
-                head += chunk[: _HEAD - len(head)]
+                head += chunk[: HEAD - len(head)]
                 size += len(chunk)
                 file.write(chunk)
             check_beginning(name, head)

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import encodings
+from equipoise.corpus.loaders.beginnings import HEAD, misnamed
 from equipoise.corpus.loaders.hidden import without_shapeless
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import OLD, LoadedDocument, one_line
 from equipoise.corpus.loaders.source import SOURCES
 from equipoise.corpus.whole import WholeText
 
@@ -41,9 +42,6 @@ VERSION = 12
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
 _XML = (".xml", ".dita", ".docbook", ".dbk", ".rss", ".atom")
-
-OLD = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".odp": ".pptx"}
-"""Kinds that `corpus.converting` makes others of before they are read."""
 
 LOADERS = {
     ".md": "plain:load_markdown",
@@ -140,9 +138,13 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     guessed = _guessed(path, data)
     try:
         loaded = _loader(path)(path, data)
+        return seen(path, [replace(one, encoding=guessed) for one in loaded] if guessed else loaded)
     except RecursionError as error:
         raise UnreadableFile(str(path), "it is nested too deep; save it as text") from error
-    return seen(path, [replace(one, encoding=guessed) for one in loaded] if guessed else loaded)
+    except UnreadableFile as error:
+        if why := misnamed(path.suffix.lower(), data[:HEAD]):
+            raise UnreadableFile(str(path), why) from error
+        raise
 
 
 def seen(path: Path, loaded: list[LoadedDocument]) -> list[LoadedDocument]:

@@ -85,8 +85,12 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     except (UnreadableFile, MemoryError, RecursionError):
         raise
     except Exception as error:
-        reason = f"the {what} is broken ({type(error).__name__}); open it in its program and save it again"
+        reason = f"the {what} is broken or cut short; get it again, or open it in its program and save it"
         raise UnreadableFile(str(path), reason) from error
+
+
+OLD = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".odp": ".pptx"}
+"""Kinds that `corpus.converting` makes others of before they are read."""
 
 
 def load_old(path: Path, data: bytes) -> list[LoadedDocument]:

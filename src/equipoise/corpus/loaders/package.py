@@ -15,7 +15,6 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.loaded import LoadedDocument, parsing
 from equipoise.corpus.loaders.xml import read_xml
 
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_UNPACKED = 300_000_000  # bytes of all parts that are read
 _MOST_TIMES, _ALWAYS_FINE = 100, 10_000_000  # bytes of parts for one of the file, and for any file
 _MOST_ENTRIES = 100_000
@@ -73,9 +72,6 @@ def read_package(
     path: Path, data: bytes, *, kind: str, read: Callable[[Package], LoadedDocument]
 ) -> list[LoadedDocument]:
     """One document, made by `read` from the parts of the file; `kind` names the format. Raises UnreadableFile."""
-    if data.startswith(_OLE):
-        reason = f"this is an old format or has a password; save it as {path.suffix.lower()} without one"
-        raise UnreadableFile(str(path), reason)
     with parsing(path, f"{kind} file"):
         return [read(Package(path, data))]
 

@@ -44,7 +44,7 @@ _WORD_PREFIX = "Microsoft Word - "
 
 _LOCKS = frozenset({pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY})
 _LOCKED = "the PDF is encrypted; save a copy without a password"
-_BROKEN = "the PDF is broken; open it in a viewer and save it again"
+_BROKEN = "the PDF is broken or cut short; get it again, or open it in a viewer and save it"
 
 _alone = Lock()
 
@@ -71,7 +71,7 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
         reason = "its pages ask for far more work than their text is worth; print it to a new PDF"
         raise UnreadableFile(str(path), reason) from error
     if not any(extract.lines) and not extract.hidden:
-        reason = f"no text on its {len(extract.lines)} pages, probably a scan; run it through OCR first"
+        reason = "no text on any page, probably a scan; run it through text recognition (OCR) first"
         raise UnreadableFile(str(path), reason)
     text, starts, blocks = _assemble(extract)
     title = extract.title or _first_heading(text, blocks) or path.stem
