@@ -139,6 +139,24 @@ def test_a_wrong_argument_gets_one_sentence(call, error, said):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda made, **wrong: made.ask(QUESTION, **wrong),
+        lambda made, **wrong: asyncio.run(made.aask(QUESTION, **wrong)),
+        lambda made, **wrong: asyncio.run(anext(made.astream(QUESTION, **wrong))),
+        lambda made, **wrong: made.search("ticket", **wrong),
+        lambda made, **wrong: asyncio.run(made.asearch("ticket", **wrong)),
+        lambda made, **wrong: made.conversation(**wrong),
+    ],
+)
+def test_a_misspelt_filter_is_not_lost(call):
+    with library() as made:
+        made.index("docs", metadata={"team": "hr"})
+        with pytest.raises(TypeError, match="no 'filter' to choose: it may choose where, k, trust, pipeline"):
+            call(made, filter="team = it")
+
+
 def test_all_names_are_there():
     for name in equipoise.__all__:
         assert getattr(equipoise, name) is not None

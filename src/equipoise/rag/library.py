@@ -45,7 +45,8 @@ class Library(Closing):
     """An index and the pipeline over it. Close it, or use it in a `with` block.
 
     `Choice` has what a call may choose: `where` says which documents there are for it (`core.where`), `k` how many
-    passages are read, `pipeline` which one answers, `trust` a `trust.mode`.
+    passages are read, `pipeline` which one answers, `trust` a `trust.mode`. Anything else raises TypeError: a filter
+    that is misspelt must not be lost.
     """
 
     store: Store
@@ -293,6 +294,7 @@ class Library(Closing):
 
     def conversation(self, **choice: Unpack[CallFields]) -> Conversation:
         """Question after question of one person."""
+        Call.of(**choice)  # what is wrong is said at once
         return Conversation(self, choice)
 
     def search(self, words: str, **choice: Unpack[CallFields]) -> Candidates:
