@@ -206,6 +206,20 @@ class TestErrors:
         with pytest.raises(InputError, match=said):
             make()
 
+    @pytest.mark.parametrize(
+        ("make", "name"),
+        [
+            (lambda: Retriever(index="index.db", filter="team = it"), "filter"),
+            (lambda: Filter(topk=3), "topk"),
+            (lambda: Highlighter(trustkey="owner"), "trustkey"),
+            (lambda: Summarizer(trust_key="owner"), "trust_key"),
+            (lambda: HighlightSummarize(retriever=every, trustkey="owner"), "trustkey"),
+        ],
+    )
+    def test_a_misspelt_argument_is_not_lost(self, make, name):
+        with pytest.raises(ValueError, match=rf"{name}\n +Extra inputs are not permitted"):
+            make()
+
     def test_an_unknown_setting(self):
         with pytest.raises(SettingsError, match=r"highlight\.nosuch"):
             Highlighter(settings={"highlight": {"nosuch": 1}}).compress_documents(documents(), QUESTION)

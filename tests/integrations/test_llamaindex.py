@@ -428,6 +428,19 @@ def test_bad_input_is_one_sentence(bad):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Filter(topk=3), "topk"),
+        (lambda: Highlighter(trustkey="owner"), "trustkey"),
+        (lambda: QueryEngine(library=None, filter="team = it"), "filter"),
+    ],
+)
+def test_a_misspelt_argument_is_not_lost(make, name):
+    with pytest.raises(ValueError, match=rf"{name}\n +Extra inputs are not permitted"):
+        make()
+
+
 def test_a_question_that_cannot_be_used():
     with pytest.raises(QuestionError):
         Filter(part="none").postprocess_nodes(scored(node()), query_str=" ")

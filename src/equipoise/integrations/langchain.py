@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra
@@ -63,6 +63,7 @@ class Retriever(BaseRetriever):
     documents, best first, and behind them as many of untrusted ones, as `trust.mode` has it. `where` says which
     documents there are, as text or JSON (docs/metadata.md)."""
 
+    model_config = parts.STRICT
     index: str
     top_k: int = 20
     where: Any = None
@@ -95,7 +96,7 @@ class Retriever(BaseRetriever):
 class _Seeing(BaseDocumentCompressor):
     """A part that sees the question."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = parts.STRICT
     part: Any = "auto"
     chat: Any = None
     embeddings: Any = None
@@ -198,7 +199,7 @@ class Summarizer(RunnableSerializable[Quotes, AIMessage]):
     it was made with do.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = parts.STRICT
     part: Any = "auto"
     chat: Any = None
     settings: dict[str, Any] | None = None
@@ -236,7 +237,7 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
     untrusted documents say comes beside an answer of trusted ones, too.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = parts.STRICT
     retriever: Runnable[str, list[Document]]
     trust_key: str = ""
     others: bool = False

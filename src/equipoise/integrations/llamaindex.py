@@ -111,6 +111,7 @@ class NotQuoted(BaseEvent):
 class _Postprocessor(BaseNodePostprocessor):
     """A part that sees the question, made when it is first needed: of a name, or the object itself."""
 
+    model_config = parts.STRICT
     chat: Any = Field(default=None, exclude=True)
     embedder: Any = Field(default=None, exclude=True)
     settings: Any = Field(default=None)
@@ -317,6 +318,7 @@ class QueryEngine(CustomQueryEngine):
     (docs/metadata.md).
     """
 
+    model_config = parts.STRICT
     library: Any
     others: bool = False
     where: Any = None

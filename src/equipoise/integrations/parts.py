@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from equipoise.core.errors import EquipoiseError, InputError, ModelUnavailable, SettingsError
 from equipoise.core.protocols import ChatModel, Encoder, Highlighter, JsonSchema, PassageFilter, Summarizer
@@ -48,6 +48,8 @@ Given = Settings | Mapping[str, Any] | None
 SHOWN = 200
 TRUST = "trust"
 """The key of metadata that says the trust of what our retrievers find, and of every quote."""
+STRICT = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+"""Of every part that is a pydantic model: a name that is misspelt, of a filter or of a trust key, must not be lost."""
 
 
 def settings_of(given: Given) -> Settings:
