@@ -94,6 +94,19 @@ class TestAPipeline:
         assert result["answer"].startswith("The documents do not seem to answer this question.")
         assert result["quotes"] == []
 
+    @pytest.mark.parametrize(("probability", "weak"), [(0.6, True), (0.9, False), (None, False)])
+    def test_weak_evidence_is_told(self, probability, weak):
+        class Unsure:
+            async def highlight(self, query, passages):
+                start = TEXTS["bridge"].index(ANSWER)
+                spans = (Span("bridge", start, start + len(ANSWER)),)
+                return Proposal(spans, probability=probability)
+
+        result = over_its_own_store(highlighter=Highlighter(Unsure())).run(asked(QUESTION))
+        report = result["highlighter"]["report"]
+        assert (report["weak"], report["probability"]) == (weak, probability)
+        assert not {"weak", "probability"} & set(result["summarizer"]["report"]), "it cannot know"
+
     def test_over_our_own_index_answers(self, index):
         pipeline = chain(Retriever(index), trust_key="trust")
         pipeline.connect("retriever.query_embedding", "filter.query_embedding")

@@ -77,6 +77,18 @@ class TestAnswers:
         assert block_of(message)["text"].startswith("The documents do not seem to answer this question.")
         assert not block_of(message).get("annotations")
 
+    @pytest.mark.parametrize(("probability", "weak"), [(0.6, True), (0.9, False), (None, False)])
+    def test_weak_evidence_is_told(self, probability, weak):
+        class Unsure:
+            async def highlight(self, query, passages):
+                text = documents()[0].page_content
+                start = text.index(ANSWER)
+                return Proposal((Span("bridge", start, start + len(ANSWER)),), probability=probability)
+
+        message = HighlightSummarize(retriever=every, highlighter=Highlighter(part=Unsure())).invoke(QUESTION)
+        told = message.response_metadata
+        assert (told["weak"], told["report"]["probability"]) == (weak, probability)
+
     def test_over_its_own_vector_store(self):
         store = InMemoryVectorStore(EncoderEmbeddings())
         store.add_documents(

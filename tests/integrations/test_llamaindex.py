@@ -3,7 +3,7 @@
 import asyncio
 import json
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -81,6 +81,16 @@ class Firsts:
         return Proposal(tuple(spans if len(query.text) % 2 else spans[::-1]))
 
 
+@dataclass
+class Unsure(Firsts):
+    """The same, with a probability that they answer."""
+
+    probability: float | None
+
+    async def highlight(self, query, passages):
+        return replace(await super().highlight(query, passages), probability=self.probability)
+
+
 def both(engine, question):
     """The same question, sync and async."""
     return engine.query(question), asyncio.run(engine.aquery(question))
@@ -90,11 +100,20 @@ def test_ten_lines_put_a_blind_pipeline_behind_any_retriever():
     for response in both(query_engine(Given()), "Does write-ahead logging work over a network filesystem?"):
         assert response.response == QUOTE
         metadata = {"refused": False, "reason": None, "grounded": True, "trust": "untrusted", "others": None}
-        assert response.metadata == metadata
+        probability = response.metadata["probability"]
+        assert 0.85 < probability <= 1
+        assert response.metadata == metadata | {"weak": False, "probability": probability}
     for response in both(query_engine(Given()), "How much is the metro in Paris?"):
         assert response.metadata["refused"] and response.metadata["reason"] == "nothing highlighted"
         assert response.response.startswith("The documents do not seem to answer this question.")
         assert response.source_nodes == []
+
+
+@pytest.mark.parametrize(("probability", "weak"), [(0.6, True), (0.9, False), (None, False)])
+def test_weak_evidence_is_told(probability, weak):
+    engine = RetrieverQueryEngine(Given(), Synthesizer(), [Highlighter(part=Unsure(probability))])
+    for response in both(engine, QUESTION):
+        assert (response.metadata["weak"], response.metadata["probability"]) == (weak, probability)
 
 
 def test_quotes_are_verbatim_with_offsets_and_no_metadata_is_put_before_them():

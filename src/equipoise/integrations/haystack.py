@@ -46,6 +46,7 @@ from equipoise.integrations.shared import (
 from equipoise.integrations.trusting import mode_of, picked, reader_of
 from equipoise.rag import build
 from equipoise.rag.library import Library
+from equipoise.rag.pipeline import is_weak
 
 try:
     from haystack import Document, Pipeline, component
@@ -210,6 +211,7 @@ class Highlighter(Written):
         report = {
             "probability": chosen.proposal.probability,
             "threshold": chosen.proposal.threshold,
+            "weak": bool(chosen.picks.spans) and is_weak(chosen.proposal.probability),
             "dropped": [dropped_dict(drop) for drop in chosen.dropped],
             "failure": chosen.heard.failure,
         }
@@ -284,6 +286,10 @@ class Summarizer(Written):
             self._made.get(blocking=blocking), quotes, parts.settings_of(self.settings).question.contact
         )
         answered, told = isinstance(result, Answer), result.to_dict()
+        del (
+            told["weak"],
+            told["probability"],
+        )  # they depend on the question: the highlighter's report has them
         return {
             "answer": result.text if isinstance(result, Answer) else result.detail,
             "refused": not answered,

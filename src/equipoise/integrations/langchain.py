@@ -31,6 +31,7 @@ from equipoise.integrations.shared import (
 from equipoise.integrations.trusting import mode_of, picked, reader_of
 from equipoise.rag.components import Components
 from equipoise.rag.library import Library
+from equipoise.rag.pipeline import is_weak
 from equipoise.text.visible import flowing
 
 try:
@@ -155,13 +156,13 @@ class Highlighter(_Seeing):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """The quotes, in the order of the documents' ids and of the text; those of untrusted ones claim by claim."""
-        quotes, chunk_documents, _ = sync.run(self._quote(documents, query, blocking=True))
+        quotes, chunk_documents, *_ = sync.run(self._quote(documents, query, blocking=True))
         return [_quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.shown]
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        quotes, chunk_documents, _ = await self._quote(documents, query, blocking=False)
+        quotes, chunk_documents, *_ = await self._quote(documents, query, blocking=False)
         return [_quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.shown]
 
     def quotes(
@@ -169,18 +170,19 @@ class Highlighter(_Seeing):
     ) -> tuple[Quotes, tuple[Dropped, ...]]:
         """What a summarizer is given, and what was dropped with its reason. With `others` what untrusted documents say
         comes beside quotes of trusted ones, too."""
-        quotes, _, dropped = sync.run(self._quote(documents, query, others, blocking=True))
+        quotes, _, dropped, _ = sync.run(self._quote(documents, query, others, blocking=True))
         return quotes, dropped
 
     async def aquotes(
         self, documents: Sequence[Document], query: str, *, others: bool = False
     ) -> tuple[Quotes, tuple[Dropped, ...]]:
-        quotes, _, dropped = await self._quote(documents, query, others, blocking=False)
+        quotes, _, dropped, _ = await self._quote(documents, query, others, blocking=False)
         return quotes, dropped
 
     async def _quote(
         self, documents: Sequence[Document], query: str, others: bool = False, *, blocking: bool
-    ) -> tuple[Quotes, ChunkDocuments, tuple[Dropped, ...]]:
+    ) -> tuple[Quotes, ChunkDocuments, tuple[Dropped, ...], float | None]:
+        """The quotes, what they stand in, what was dropped, and how probable it is that they answer."""
         chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents, self.trust_key))
         reader = _part(self, lambda made: reader_of(self.part, made, self.trust_key), blocking)
         chosen = await picked(reader, query, chunk_documents, others=others)
@@ -188,7 +190,7 @@ class Highlighter(_Seeing):
         quotes, dropped = crossed(
             chosen.picks, chunk_documents, reader.policy, context=context, mode=reader.mode
         )
-        return quotes, chunk_documents, (*chosen.dropped, *dropped)
+        return quotes, chunk_documents, (*chosen.dropped, *dropped), chosen.proposal.probability
 
 
 class Summarizer(RunnableSerializable[Quotes, AIMessage]):
@@ -270,8 +272,9 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
         documents: Sequence[Document] = self.retriever.invoke(question, within)
         if self.filter:
             documents = self.filter.compress_documents(documents, question)
-        quotes, _ = self.highlighter.quotes(documents, question, others=self.others)
-        return self.summarizer.invoke(quotes, within)
+        work = self.highlighter._quote(documents, question, self.others, blocking=True)
+        quotes, *_, chance = sync.run(work)
+        return _weighed(self.summarizer.invoke(quotes, within), quotes, chance)
 
     async def _aanswer(
         self, question: str, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
@@ -280,8 +283,9 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
         documents: Sequence[Document] = await self.retriever.ainvoke(question, within)
         if self.filter:
             documents = await self.filter.acompress_documents(documents, question)
-        quotes, _ = await self.highlighter.aquotes(documents, question, others=self.others)
-        return await self.summarizer.ainvoke(quotes, within)
+        work = self.highlighter._quote(documents, question, self.others, blocking=False)
+        quotes, *_, chance = await work
+        return _weighed(await self.summarizer.ainvoke(quotes, within), quotes, chance)
 
 
 def _part(owner: Any, make: Callable[[Components], T], blocking: bool) -> T:  # noqa: ANN401
@@ -351,6 +355,14 @@ def _message(result: Answer | Refusal) -> AIMessage:
     }
     block = create_text_block(text, annotations=[_citation(item, text) for item in quotes])
     return AIMessage(content_blocks=[block], response_metadata=told)
+
+
+def _weighed(message: AIMessage, quotes: Quotes, chance: float | None) -> AIMessage:
+    """The message with how probable it is that its quotes answer: it depends on the question; no summarizer knows."""
+    told = message.response_metadata
+    weak = None if told["refused"] else bool(quotes.highlights) and is_weak(chance)
+    told = told | {"weak": weak, "report": told["report"] | {"probability": chance}}
+    return message.model_copy(update={"response_metadata": told})
 
 
 def _citation(item: Highlight, text: str) -> Citation:

@@ -38,6 +38,7 @@ from equipoise.integrations.llamaindex_nodes import (
     quote,
     quotes_of,
     response,
+    weighed,
 )
 from equipoise.integrations.shared import Quotes, apart, crossed, sifted, summarized
 from equipoise.integrations.trusting import ChunkReader, mode_of, picked, reader_of
@@ -229,9 +230,11 @@ class Highlighter(_Postprocessor):
         _tell_dropped((*chosen.dropped, *dropped))
         items = quotes.highlights.items
         best = [items[row] for row in best_first(quotes.highlights, chosen.picks.spans)]
-        crossing = [(item, Quotes(Highlights((item,)), quotes.tags)) for item in best]
-        crossing += [(item, Quotes(others=quotes.others)) for item in quotes.of_others]
-        return [quote(item, one, nodes[chunk_documents.rows[item.doc_id]]) for item, one in crossing]
+        chance = chosen.proposal.probability
+        crossing = [(item, Quotes(Highlights((item,)), quotes.tags), chance) for item in best]
+        crossing += [(item, Quotes(others=quotes.others), None) for item in quotes.of_others]
+        rows = chunk_documents.rows
+        return [quote(item, one, nodes[rows[item.doc_id]], likely) for item, one, likely in crossing]
 
 
 def _unseen(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -304,7 +307,7 @@ class Synthesizer(BaseSynthesizer):
         payload: dict[str, Any] = {EventPayload.QUERY_STR: NO_QUESTION}
         with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as event:
             result = await summarized(self._parts.get(blocking=blocking), quotes, self._contact)
-            written = response(result, [*nodes, *more])
+            written = response(weighed(result, nodes), [*nodes, *more])
             event.on_end(payload={EventPayload.RESPONSE: written})
         dispatcher.event(SynthesizeEndEvent(query=NO_QUESTION, response=written))
         return written

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from equipoise.core.errors import InputError, MissingExtra
@@ -12,6 +13,7 @@ from equipoise.integrations.chunks import Chunk, chunk_of
 from equipoise.integrations.parts import TRUST, ForeignChat, ForeignEncoder, labelled
 from equipoise.integrations.shared import Quotes
 from equipoise.rag.boundary import crossing_tags
+from equipoise.rag.pipeline import is_weak
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -61,6 +63,7 @@ def _name(llm: BaseLLM) -> str:
 
 class QuoteNode(TextNode):
     """A verbatim quote of a node: `text`, where it stands, and `crossed`, what the synthesizer reads of it.
+    `probability` (0 to 1) is that the quotes answer, for the operator; None: it was not measured.
 
     `start_char_idx` and `end_char_idx` are offsets in the source document where the node it comes from has them, else
     in that node's text; `quote_start` and `quote_end` of the metadata, which is that node's, are always the latter.
@@ -68,6 +71,7 @@ class QuoteNode(TextNode):
     """
 
     crossed: dict[str, Any] = Field(default_factory=dict)
+    probability: float | None = None
 
     @classmethod
     def class_name(cls) -> str:
@@ -89,11 +93,14 @@ def _start(node: BaseNode) -> int | None:
     return node.start_char_idx if isinstance(node, TextNode) else None
 
 
-def quote(item: Highlight, crossed: Quotes, source: NodeWithScore) -> NodeWithScore:
+def quote(
+    item: Highlight, crossed: Quotes, source: NodeWithScore, probability: float | None
+) -> NodeWithScore:
     """The quote as a node of its own, with the metadata and score of the node it stands in."""
     node, shift = source.node, _start(source.node) or 0
     name, metadata = f"{node.node_id}:{item.start}-{item.end}", labelled(item, node.metadata)
     made = _quote_node(item, crossed, name, metadata, shift)
+    made.probability = probability
     made.relationships = {**node.relationships, NodeRelationship.PARENT: node.as_related_node_info()}
     return NodeWithScore(node=made, score=source.score)
 
@@ -124,6 +131,15 @@ def _quote_node(
     return made
 
 
+def weighed(result: Answer | Refusal, nodes: Iterable[NodeWithScore]) -> Answer | Refusal:
+    """The result with how probable it is that the quotes it is made of answer: it depends on the question, so no
+    summarizer is told."""
+    chances = [hit.node.probability for hit in nodes if isinstance(hit.node, QuoteNode)]
+    chance = min((one for one in chances if one is not None), default=None)
+    told = replace(result, trace=replace(result.trace, probability=chance))
+    return replace(told, weak=is_weak(chance)) if isinstance(told, Answer) else told
+
+
 def quotes_of(nodes: Iterable[NodeWithScore]) -> Quotes:
     """What crossed the boundary with these nodes, in canonical order; raises InputError for other nodes."""
     items: dict[tuple[str, int, int], Highlight] = {}
@@ -143,15 +159,19 @@ def quotes_of(nodes: Iterable[NodeWithScore]) -> Quotes:
 
 
 def response(result: Answer | Refusal, nodes: list[NodeWithScore]) -> Response:
-    """For who asks: the answer or the refusal's sentence, and in the metadata whether it is one and why, whose quotes
-    the answer rests on, and what untrusted documents say."""
+    """For who asks: the answer or the refusal's sentence, and in the metadata whether it is one and why, whether the
+    evidence is weak, whose quotes the answer rests on, and what untrusted documents say; `probability` is for the
+    operator alone."""
     answer, refusal = (result, None) if isinstance(result, Answer) else (None, result)
+    whole = result.to_dict()
     metadata = {
         "refused": refusal is not None,
         "reason": refusal.reason.value if refusal else None,
         "grounded": answer.grounded if answer else None,
+        "weak": whole["weak"],
         TRUST: answer.trust.value if answer else None,
-        "others": result.to_dict()["others"],
+        "others": whole["others"],
+        "probability": whole["probability"],
     }
     text = answer.text if answer else refusal.detail if refusal else ""
     return Response(text, source_nodes=nodes, metadata=metadata)

@@ -325,9 +325,14 @@ def _so_far(evidence: Evidence) -> Answer | Refusal:
 
 
 def _answer(evidence: Evidence, text: str, *, grounded: bool = True) -> Answer:
-    order, chance = best_first(evidence.highlights, evidence.picked), evidence.journal.trace.probability
-    weak = chance is not None and chance < WEAK
-    return Answer(text, evidence.highlights, grounded, evidence.journal.trace, best_first=order, weak=weak)
+    order, trace = best_first(evidence.highlights, evidence.picked), evidence.journal.trace
+    weak = is_weak(trace.probability)
+    return Answer(text, evidence.highlights, grounded, trace, best_first=order, weak=weak)
+
+
+def is_weak(probability: float | None) -> bool:
+    """Whether the evidence for an answer of this probability is weak; None: it was not measured."""
+    return probability is not None and probability < WEAK
 
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
