@@ -52,7 +52,7 @@ class Call:
 
     @classmethod
     def of(cls, **given: Unpack[CallFields]) -> "Call":
-        """The call that is meant. Raises TypeError for what no call may choose, InputError for a filter that is none."""
+        """The call that is meant. Raises TypeError for what no call may choose, InputError for what is no filter."""
         names = CallFields.__annotations__
         if unknown := [name for name in given if name not in names]:
             raise TypeError(f"a call has no {unknown[0]!r} to choose: it may choose {', '.join(names)}")
