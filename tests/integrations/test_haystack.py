@@ -77,6 +77,15 @@ class TestAPipeline:
             assert text[place["quote_start"] : place["quote_end"]] == quote.content
         assert json.loads(json.dumps(result["report"]))["grounded"] is True
 
+    def test_quotes_keep_the_metadata_and_the_page_of_their_document(self):
+        store = InMemoryDocumentStore()
+        meta = {"page": 7, "team": "roads", "trust": "trusted", "quote_start": -1}
+        store.write_documents([Document(id="b", content=TEXTS["bridge"], meta=meta)])
+        quote, *_ = chain(InMemoryBM25Retriever(store)).run(asked(QUESTION))["summarizer"]["quotes"]
+        assert (quote.meta["page"], quote.meta["page_number"], quote.meta["team"]) == (7, 7, "roads")
+        assert (quote.meta["trust"], quote.meta["document_id"]) == ("untrusted", "b")
+        assert TEXTS["bridge"][quote.meta["quote_start"] : quote.meta["quote_end"]] == quote.content
+
     def test_answers_the_same_when_awaited(self):
         pipeline = over_its_own_store()
         waited = asyncio.run(pipeline.run_async(asked(QUESTION)))

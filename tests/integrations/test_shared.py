@@ -69,20 +69,22 @@ def test_an_id_that_stands_for_two_texts_tells_them_apart():
 
 
 @pytest.mark.parametrize(
-    ("metadata", "page"),
+    ("metadata", "first", "page"),
     [
-        ({"page_number": 3}, 3),
-        ({"page": 2}, 3),
-        ({"page_label": "7", "page": 6}, 7),
-        ({"page_label": "9" * 5000}, None),
-        ({"page": -1}, None),
-        ({"page": True}, None),
-        ({"page": "x"}, None),
-        ({}, None),
+        ({"page_number": 3}, 0, 3),
+        ({"page": 2}, 0, 3),
+        ({"page": 2}, 1, 2),
+        ({"page": 0}, 1, None),
+        ({"page_label": "7", "page": 6}, 0, 7),
+        ({"page_label": "9" * 5000}, 0, None),
+        ({"page": -1}, 0, None),
+        ({"page": True}, 0, None),
+        ({"page": "x"}, 0, None),
+        ({}, 0, None),
     ],
 )
-def test_pages_count_from_one(metadata, page):
-    (document,) = as_documents([chunk_of(A, metadata, "x")]).documents.values()
+def test_pages_count_from_one(metadata, first, page):
+    (document,) = as_documents([chunk_of(A, metadata, "x", first_page=first)]).documents.values()
     assert document.page_at(0) == page
 
 

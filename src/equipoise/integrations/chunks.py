@@ -63,8 +63,10 @@ def chunk_of(
     trust_key: str = "",
     embedding: Sequence[float] | None = None,
     score: float | None = None,
+    first_page: int = 1,
 ) -> Chunk:
-    """The chunk that a framework's document is, told by the keys of metadata that loaders and splitters use.
+    """The chunk that a framework's document is, told by the keys of metadata that loaders and splitters use;
+    `first_page` is what the framework's loaders call the first "page".
 
     It is trusted only where `trust_key` names a key of its metadata that says "trusted": choose one that nobody who
     writes documents can set.
@@ -75,7 +77,7 @@ def chunk_of(
         chunk_id or "",
         next(_strings(metadata, "source", "file_path", "file_name", "url", "source_id"), ""),
         next(_strings(metadata, "title"), ""),
-        _page(metadata),
+        _page(metadata, first_page),
         next(_numbers(metadata, "start_index", "split_idx_start", "start_char_idx"), None),
         Trust.TRUSTED if trusted else Trust.UNTRUSTED,
         embedding,
@@ -113,14 +115,14 @@ def _numbers(metadata: Mapping[str, object], *keys: str) -> Iterator[int]:
     )
 
 
-def _page(metadata: Mapping[str, object]) -> int | None:
-    """From 1; loaders count `page_number` and `page_label` from 1, and `page` from 0."""
+def _page(metadata: Mapping[str, object], first: int) -> int | None:
+    """From 1, as everybody counts `page_number` and `page_label`; `page` begins with `first`."""
     labels = (
         label
         for label in _strings(metadata, "page_label")
         if label.isascii() and label.isdigit() and len(label) < 7
     )
-    counted = (page + 1 for page in _numbers(metadata, "page"))
+    counted = (page + 1 - first for page in _numbers(metadata, "page"))
     return next(chain(_numbers(metadata, "page_number"), map(int, labels), counted), None)
 
 

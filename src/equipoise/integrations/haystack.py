@@ -13,7 +13,7 @@ Haystack a pipeline can be dumped and loaded (`allowed_modules=["equipoise.integ
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -243,6 +243,8 @@ class Boundary(Written):
         chunk_documents = as_documents(_chunks(documents, self.trust_key))
         mode = mode_of(self.settings, self.trust_key)
         quotes, left_out = crossed(picks, chunk_documents, self._policy, context=self._context, mode=mode)
+        rows = {item.doc_id: chunk_documents.rows[item.doc_id] for item in quotes.shown}
+        quotes = replace(quotes, metadata={name: documents[row].meta for name, row in rows.items()})
         return {"quotes": quotes, "dropped": [dropped_dict(drop) for drop in left_out]}
 
     @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
@@ -270,8 +272,9 @@ class Summarizer(Written):
         answer=str, refused=bool, quotes=list[Document], others=dict[str, Any], report=dict[str, Any]
     )
     def run(self, quotes: Quotes) -> dict[str, Any]:
-        """The answer (where `refused`, a sentence that says why there is none), the quotes as documents with their
-        place in metadata (`document_id`, `quote_start`, `quote_end`) and their `trust`, and a report for the operator.
+        """The answer (where `refused`, a sentence that says why there is none), the quotes as documents with the
+        metadata of those they stand in, their place there (`document_id`, `quote_start`, `quote_end`) and their
+        `trust`, and a report for the operator.
         `others` is what untrusted documents say, claim by claim, empty where they were not heard."""
         return sync.run(self._answer(quotes, blocking=True))
 
@@ -293,7 +296,9 @@ class Summarizer(Written):
         return {
             "answer": result.text if isinstance(result, Answer) else result.detail,
             "refused": not answered,
-            "quotes": [_quoted(item) for item in result.highlights.items],
+            "quotes": [
+                _quoted(item, quotes.metadata.get(item.doc_id, {})) for item in result.highlights.items
+            ],
             "others": told["others"] or {},
             "report": told | result.trace.to_dict(),
         }
@@ -358,5 +363,5 @@ def _passage(passage: Passage, score: float, vector: list[float]) -> Document:
     return Document(id=name, content=passage.text, meta=parts.place(passage), score=score, embedding=vector)
 
 
-def _quoted(item: Highlight) -> Document:
-    return Document(content=item.text, meta=parts.place(item))
+def _quoted(item: Highlight, metadata: Mapping[str, Any]) -> Document:
+    return Document(content=item.text, meta=parts.labelled(item, metadata) | parts.place(item))

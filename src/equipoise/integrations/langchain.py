@@ -317,7 +317,7 @@ def _chunks(documents: Sequence[Document], trust_key: str = "") -> list[Chunk]:
                 f"documents are LangChain Document objects, not of type {type(document).__name__}"
             )
     return [
-        chunk_of(document.page_content, document.metadata, document.id, trust_key=trust_key)
+        chunk_of(document.page_content, document.metadata, document.id, trust_key=trust_key, first_page=0)
         for document in documents
     ]
 

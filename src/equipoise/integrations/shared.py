@@ -98,11 +98,13 @@ class Picks:
 @dataclass(frozen=True, slots=True)
 class Quotes:
     """What crosses the boundary: canonical highlights, and tags that they bear out, which are all that a summarizer
-    gets. `others` is what untrusted chunks say, for who asks alone: it is shown beside the answer or in its place."""
+    gets. `others` is what untrusted chunks say, for who asks alone: it is shown beside the answer or in its place.
+    `metadata` is that of the documents, by name, to be shown with their quotes."""
 
     highlights: Highlights = field(default_factory=Highlights)
     tags: frozenset[Tag] = frozenset()
     others: Others | None = None
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     @property
     def shown(self) -> tuple[Highlight, ...]:
@@ -117,13 +119,16 @@ class Quotes:
     def to_dict(self) -> dict[str, Any]:
         """For snapshots and logs."""
         items = ITEMS.dump_python(self.highlights.items, mode="json")
-        return {"highlights": list(items), "tags": sorted(self.tags), "others": _written(self.others)}
+        metadata = {name: dict(known) for name, known in self.metadata.items()}
+        told = {"others": _written(self.others), "metadata": metadata}
+        return {"highlights": list(items), "tags": sorted(self.tags)} | told
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """As `to_dict` wrote it."""
         items = Highlights(ITEMS.validate_python(data["highlights"]))
-        return cls(items, frozenset(map(Tag, data["tags"])), OTHERS.validate_python(data.get("others")))
+        others = OTHERS.validate_python(data.get("others"))
+        return cls(items, frozenset(map(Tag, data["tags"])), others, data.get("metadata", {}))
 
 
 async def sifted(
