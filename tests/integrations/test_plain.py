@@ -96,13 +96,26 @@ def test_threads_get_what_one_gets():
         ("x" * 20_000, TEXTS, None, QuestionError),
         (QUESTION, "one text", None, InputError),
         (QUESTION, [b"bytes"], None, InputError),
+        (QUESTION, {"a": "one text"}, None, InputError),
+        (QUESTION, None, None, InputError),
         (QUESTION, TEXTS, ["a title"], InputError),
+        (QUESTION, TEXTS, "abc", InputError),
     ],
 )
 def test_bad_input_gets_one_sentence(question, texts, titles, error):
     with pytest.raises(error) as raised:
         equipoise.highlight(question, texts, titles=titles)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("threshold", ["0.5", 2, -1, float("nan")])
+def test_a_threshold_that_is_none_gets_one_sentence(threshold):
+    with pytest.raises(InputError, match="a threshold is a number from 0 to 1, not "):
+        equipoise.highlight(QUESTION, TEXTS, threshold=threshold)
+
+
+def test_texts_may_come_one_by_one():
+    assert equipoise.highlight(QUESTION, iter(TEXTS)) == equipoise.highlight(QUESTION, TEXTS)
 
 
 def test_the_command_marks_files_and_names_what_it_could_not_read(tmp_path):

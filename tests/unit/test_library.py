@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
 import equipoise
-from equipoise import Answer, Library, Refusal
-from equipoise.core.errors import CorpusError, InputError, QuestionError, StoreError
+from equipoise import Answer, Document, Library, Refusal
+from equipoise.core.errors import CorpusError, InputError, QuestionError, SettingsError, StoreError
 from equipoise.core.results import passage_dict
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.types import Proposal, Span, Trust
@@ -15,6 +16,7 @@ from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 
 FERRY = "The ferry to Orkney leaves at nine. A ticket costs twelve pounds."
+TEA = Document("tea", "Tea is served hot in the saloon of the ferry.", "tea.txt")
 QUESTION = "When does the ferry to Orkney leave?"
 
 
@@ -33,6 +35,12 @@ def elsewhere(tmp_path, monkeypatch):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "ferry.txt").write_text(FERRY, "utf-8")
+
+
+def closed():
+    made = library()
+    made.close()
+    return made
 
 
 def library(**objects):
@@ -130,6 +138,44 @@ def test_an_index_that_was_opened_to_read_is_not_written():
         (lambda: library().ask(7), QuestionError, "a question is a string, not of type int"),
         (lambda: library().search(None), QuestionError, "a question is a string, not of type NoneType"),
         (lambda: Library.open("none.db"), StoreError, "none.db"),
+        (lambda: library().index(5), InputError, "a path is a string or a pathlib.Path, not of type int"),
+        (
+            lambda: library().add("abc"),
+            InputError,
+            "documents are a list of Document objects, not of type str",
+        ),
+        (
+            lambda: library().add(TEA),
+            InputError,
+            "documents are a list of Document objects, not of type Document",
+        ),
+        (
+            lambda: library().add(["abc"]),
+            InputError,
+            "documents are a list of Document objects, not one of str",
+        ),
+        (lambda: library().upsert([replace(TEA, trust="all")]), InputError, "there is no trust 'all'"),
+        (lambda: library().add([replace(TEA, text=5)]), InputError, "the text of a document is a string"),
+        (
+            lambda: library().remove(["x"]),
+            InputError,
+            "a document is called by a string, not by one of type list",
+        ),
+        (lambda: library(settings={"retrieval": {"top": 2}}), SettingsError, "retrieval.top: Extra inputs"),
+        (lambda: Library.open("index.db", settings=5), SettingsError, "settings: write them as {"),
+        (
+            lambda: equipoise.ask(QUESTION, docs="docs", settings={"nosuch": {}}),
+            SettingsError,
+            "nosuch: Extra",
+        ),
+        (lambda: equipoise.ask(QUESTION, docs=7), InputError, "a path is a string or a pathlib.Path"),
+        (lambda: Library.from_texts("abc"), InputError, "texts are a list of strings"),
+        (lambda: Library.from_texts([FERRY, 5]), InputError, "texts are a list of strings"),
+        (lambda: Library.from_texts({5: FERRY}), InputError, "texts and their names are a list of strings"),
+        (lambda: library().ask(QUESTION, before=5), InputError, "earlier questions are a list of strings"),
+        (lambda: library().ask(QUESTION, before=[5]), InputError, "earlier questions are a list of strings"),
+        (lambda: closed().ask(QUESTION), StoreError, "the store index.db is closed: open it again"),
+        (lambda: closed().add([TEA]), StoreError, "the store index.db is closed: open it again"),
     ],
 )
 def test_a_wrong_argument_gets_one_sentence(call, error, said):
@@ -155,6 +201,20 @@ def test_a_misspelt_filter_is_not_lost(call):
         made.index("docs", metadata={"team": "hr"})
         with pytest.raises(TypeError, match="no 'filter' to choose: it may choose where, k, trust, pipeline"):
             call(made, filter="team = it")
+
+
+def test_settings_may_be_a_mapping_and_a_trust_its_name():
+    with library(settings={"retrieval": {"k": 1}}) as made:
+        made.add([replace(TEA, trust="untrusted"), replace(TEA, doc_id="again")])
+        assert {document.trust for document in made.documents()} == set(Trust) - {Trust.HELD}
+        assert made.components.settings.retrieval.k == 1
+
+
+def test_one_earlier_question_is_not_read_letter_by_letter():
+    with library() as made:
+        made.index("docs")
+        read = [made.ask("And a ticket?", before=before).trace.read_as for before in (QUESTION, [QUESTION])]
+        assert read[0] == read[1] != ""
 
 
 def test_all_names_are_there():

@@ -113,6 +113,23 @@ class ProjectFile:
         return {} if self.needed is None or consent.given(self.needed) else self.needed.shown
 
 
+Given = Settings | Mapping[str, Any] | None
+"""Settings as a program gives them, or as in `equipoise.toml`: {"highlight": {"name": "indexed"}}."""
+
+
+def settings_of(given: Given) -> Settings:
+    """The settings; raises SettingsError for an unknown key or a bad value."""
+    if isinstance(given, Settings):
+        return given
+    try:
+        return Settings.model_validate(dict(given or {}))
+    except (ValidationError, TypeError, ValueError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else None
+        where = ".".join(map(str, first["loc"])) if first else "settings"
+        said = first["msg"] if first else "write them as {'highlight': {'name': 'reader'}}"
+        raise SettingsError(f"{where}: {said} (see docs/settings.md)") from None
+
+
 def keys() -> tuple[str, ...]:
     """Every key, as `section.name`."""
     return tuple(

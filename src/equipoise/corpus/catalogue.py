@@ -17,6 +17,8 @@ def named(name: str, documents: Iterable[ListedDocument]) -> tuple[ListedDocumen
 
     Raises InputError where it means none, or documents of several files.
     """
+    if not isinstance(name, str | PurePath):
+        raise InputError(f"a document is called by a string, not by one of type {type(name).__name__}")
     every = tuple(documents)
     exact = tuple(document for document in every if name in (document.doc_id, document.source))
     matches = exact or tuple(document for document in every if _ends(document.source, name))

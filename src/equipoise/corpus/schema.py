@@ -227,6 +227,7 @@ _SENTENCES = {
     "check the permissions of the file and its folder",
     "IOERR": "the disk of the store {path} failed ({error}): check that it is there and has space",
     "TOOBIG": "something is too large for the store {path} ({error}): split the file it came from",
+    "CLOSED": "the store {path} is closed: open it again",
     "FULL": "the disk of the store {path} is full: free some space and try again",
 }
 
@@ -244,4 +245,6 @@ def _code(error: sqlite3.Error) -> str:
     name: str = getattr(error, "sqlite_errorname", "")
     if not name and "decode to UTF-8" in str(error):  # raised by Python's sqlite3, not by SQLite
         return "CORRUPT"
+    if not name and "closed database" in str(error):
+        return "CLOSED"
     return name.removeprefix("SQLITE_").split("_")[0]

@@ -23,6 +23,7 @@ from equipoise.core.protocols import Highlighter as AnyHighlighter
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.protocols import Summarizer as AnySummarizer
 from equipoise.core.results import Answer, dropped_dict
+from equipoise.core.settings import settings_of
 from equipoise.core.types import Highlight, Passage
 from equipoise.core.where import as_where, both
 from equipoise.integrations import haystack_paths, parts
@@ -229,7 +230,7 @@ class Boundary(Written):
 
     def __init__(self, *, settings: Settings | None = None, trust_key: str = "") -> None:
         self.settings, self.trust_key = _checked(settings), trust_key
-        chosen = parts.settings_of(settings)
+        chosen = settings_of(settings)
         self._policy = replace(build.policy(chosen), within_passages=False)
         self._context = chosen.summarize.context == "passage"
 
@@ -286,7 +287,7 @@ class Summarizer(Written):
 
     async def _answer(self, quotes: Quotes, *, blocking: bool) -> dict[str, Any]:
         result = await summarized(
-            self._made.get(blocking=blocking), quotes, parts.settings_of(self.settings).question.contact
+            self._made.get(blocking=blocking), quotes, settings_of(self.settings).question.contact
         )
         answered, told = isinstance(result, Answer), result.to_dict()
         del (
@@ -329,7 +330,7 @@ def _key(part: Any) -> str:  # noqa: ANN401
 
 
 def _checked(settings: Settings | None) -> Settings | None:
-    chosen = parts.settings_of(settings)
+    chosen = settings_of(settings)
     if chosen.model.api_key is not None:
         raise InputError(
             "a key in settings would stand in the dump of the pipeline: set OPENAI_API_KEY instead"

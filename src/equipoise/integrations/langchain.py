@@ -18,6 +18,7 @@ from pydantic import Field, PrivateAttr
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.results import Answer, Refusal
+from equipoise.core.settings import settings_of
 from equipoise.core.types import Candidates, Dropped, Highlight
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents, chunk_of
@@ -186,7 +187,7 @@ class Highlighter(_Seeing):
         chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents, self.trust_key))
         reader = _part(self, lambda made: reader_of(self.part, made, self.trust_key), blocking)
         chosen = await picked(reader, query, chunk_documents, others=others)
-        context = parts.settings_of(self.settings).summarize.context == "passage"
+        context = settings_of(self.settings).summarize.context == "passage"
         quotes, dropped = crossed(
             chosen.picks, chunk_documents, reader.policy, context=context, mode=reader.mode
         )
@@ -225,7 +226,7 @@ class Summarizer(RunnableSerializable[Quotes, AIMessage]):
 
     @property
     def _contact(self) -> str:
-        return parts.settings_of(self.settings).question.contact
+        return settings_of(self.settings).question.contact
 
     def _part(self, *, blocking: bool) -> Any:  # noqa: ANN401
         return _part(self, lambda made: parts.summarizer_of(self.part, made), blocking)

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.results import Answer
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Given, Settings, settings_of
 from equipoise.core.types import Dropped, Highlights
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import Chunk, as_documents
@@ -255,11 +255,11 @@ class Synthesizer(BaseSynthesizer):
         part: Any = "auto",  # noqa: ANN401
         *,
         chat: Chat = None,
-        settings: parts.Given = None,
+        settings: Given = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         super().__init__(llm=MockLLM(), callback_manager=callback_manager)
-        self._contact = parts.settings_of(settings).question.contact
+        self._contact = settings_of(settings).question.contact
         self._parts = made_of(lambda made: parts.summarizer_of(part, made), settings, chat, None)
         self._parts.get(blocking=True)  # raises at once what is wrong
 
@@ -342,7 +342,7 @@ def query_engine(
     *,
     chat: Chat = None,
     embedder: Embedder = None,
-    settings: parts.Given = None,
+    settings: Given = None,
     trust_key: str = "",
     others: bool = False,
     top_k: int = 5,
@@ -364,7 +364,7 @@ def query_engine(
 
 
 def made_of(
-    make: Callable[[Components], T], settings: parts.Given, chat: Chat, embedder: Embedder
+    make: Callable[[Components], T], settings: Given, chat: Chat, embedder: Embedder
 ) -> parts.Made[T]:
     """As `parts.Made`; a model of LlamaIndex is called in a thread where `blocking`, else in the loop."""
     return parts.Made(

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict
 
-from equipoise.core.errors import EquipoiseError, InputError, ModelUnavailable, SettingsError
+from equipoise.core.errors import EquipoiseError, InputError, ModelUnavailable
 from equipoise.core.protocols import ChatModel, Encoder, Highlighter, JsonSchema, PassageFilter, Summarizer
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Given, settings_of
 from equipoise.core.types import (
     Array,
     Candidates,
@@ -43,26 +43,11 @@ from equipoise.rag.retrieval import joined
 from equipoise.rag.search import usable
 
 T = TypeVar("T")
-Given = Settings | Mapping[str, Any] | None
-"""Settings as in `equipoise.toml`: {"highlight": {"name": "indexed"}}."""
 SHOWN = 200
 TRUST = "trust"
 """The key of metadata that says the trust of what our retrievers find, and of every quote."""
 STRICT = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 """Of every part that is a pydantic model: a name that is misspelt, of a filter or of a trust key, must not be lost."""
-
-
-def settings_of(given: Given) -> Settings:
-    """The settings; raises SettingsError for an unknown key or a bad value."""
-    if isinstance(given, Settings):
-        return given
-    try:
-        return Settings.model_validate(dict(given or {}))
-    except (ValidationError, TypeError, ValueError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else None
-        where = ".".join(map(str, first["loc"])) if first else "settings"
-        said = first["msg"] if first else "write them as {'highlight': {'name': 'reader'}}"
-        raise SettingsError(f"{where}: {said} (see docs/settings.md)") from None
 
 
 def components(

@@ -5,6 +5,7 @@ No store and no language model: the cross-encoder reads, as for `highlight.name 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
 from equipoise.models.encoder import english_words
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.gathering import checked
+from equipoise.rag.given import all_texts
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.text.small_talk import asked
@@ -62,13 +64,16 @@ def highlight(
     """What answers `question` in `texts`, each of which is read below its title. Where the probability is below
     `threshold` (0 to 1; default: the fitted one) nothing does; 0 gives the best spans in any case.
 
-    Raises QuestionError for an empty or overlong question, InputError for other than a list of strings.
+    Raises QuestionError for an empty or overlong question, InputError for other than a list of strings, and for a
+    threshold that is none.
     """
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise InputError('texts are a list of strings: write highlight("question", ["a passage", "another"])')
-    if titles is not None and len(titles) != len(texts):
-        raise InputError(f"{len(texts)} texts have {len(titles)} titles: give each one, or no titles at all")
-    query, named = Query(checked(question)), titles or [""] * len(texts)
+    texts = all_texts(texts, "texts")
+    named = [""] * len(texts) if titles is None else all_texts(titles, "titles")
+    if len(named) != len(texts):
+        raise InputError(f"{len(texts)} texts have {len(named)} titles: give each one, or no titles at all")
+    if threshold is not None and not (isinstance(threshold, Real) and 0 <= threshold <= 1):
+        raise InputError(f"a threshold is a number from 0 to 1, not {threshold!r}")
+    query = Query(checked(question))
     chunks = [
         Chunk(text, str(row), title=title, trust=Trust.TRUSTED)
         for row, (text, title) in enumerate(zip(texts, named, strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 
 from equipoise.core.protocols import Highlighter
 from equipoise.core.results import Trace
+from equipoise.core.settings import Given, settings_of
 from equipoise.core.types import Candidates, Dropped, Proposal, Query, Trust
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import EQUAL, FIRST, ChunkDocuments
@@ -50,10 +51,10 @@ class PickedChunks:
         return (*self.proposal.dropped, *self.heard.dropped)
 
 
-def mode_of(given: parts.Given, trust_key: str) -> str:
+def mode_of(given: Given, trust_key: str) -> str:
     """`trust.mode`. Where no `trust_key` tells trusted chunks from others, EQUAL unless the settings say otherwise:
     with nothing trusted there is nothing to keep apart."""
-    trust = parts.settings_of(given).trust
+    trust = settings_of(given).trust
     return trust.mode if trust_key or "mode" in trust.model_fields_set else EQUAL
 
 

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self, TypeVar, Unpack, cast
+from typing import Self, Unpack, cast
 
 from equipoise.core import settings as layers
 from equipoise.core import sync
-from equipoise.core.addresses import Place, StoreUrl, place
+from equipoise.core.addresses import Place
 from equipoise.core.closing import Closing
 from equipoise.core.errors import InputError
 from equipoise.core.metadata import Scalar
@@ -32,12 +32,11 @@ from equipoise.rag.calls import Call, CallFields, Calls, Conversation
 from equipoise.rag.components import Components, Objects
 from equipoise.rag.events import Event, Teller
 from equipoise.rag.gathering import checked
+from equipoise.rag.given import all_documents, all_paths, all_texts, one_of, one_place
 from equipoise.rag.impersonation import lookalikes
 from equipoise.rag.journal import Journal
 from equipoise.rag.retrieval import joined
 from equipoise.rag.updating import private_index, update
-
-Kind = TypeVar("Kind", Trust, Author, Gone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Library(Closing):
         cls,
         path: str | Place | None = None,
         *,
-        settings: Settings | None = None,
+        settings: layers.Given = None,
         pipeline: str = "hs",
         **objects: Unpack[Objects],
     ) -> Self:
@@ -76,7 +75,7 @@ class Library(Closing):
         cls,
         path: str | Place | None = None,
         *,
-        settings: Settings | None = None,
+        settings: layers.Given = None,
         pipeline: str = "hs",
         **objects: Unpack[Objects],
     ) -> Self:
@@ -87,13 +86,13 @@ class Library(Closing):
     def _over(
         cls,
         path: str | Place | None,
-        settings: Settings | None,
+        settings: layers.Given,
         pipeline: str,
         objects: Objects,
         *,
         create: bool,
     ) -> Self:
-        chosen = settings or layers.load().settings
+        chosen = _settings(settings)
         chosen_place = chosen.store.path if path is None else one_place(path)
         store = Store.open(chosen_place, create=create, read_only=not create)
         try:
@@ -110,7 +109,7 @@ class Library(Closing):
         *,
         metadata: Sequence[Mapping[str, Scalar]] = (),
         path: str | Place | None = None,
-        settings: Settings | None = None,
+        settings: layers.Given = None,
         **objects: Unpack[Objects],
     ) -> Self:
         """A library of texts, by their names, or called "text 1" and so on, with the metadata of each in their order;
@@ -119,8 +118,9 @@ class Library(Closing):
         named = (
             dict(texts)
             if isinstance(texts, Mapping)
-            else {f"text {n}": one for n, one in enumerate(texts, 1)}
+            else {f"text {n}": one for n, one in enumerate(all_texts(texts, "texts"), 1)}
         )
+        all_texts([*named, *named.values()], "texts and their names")
         if metadata and len(metadata) != len(named):
             raise InputError(
                 f"there are {len(named)} texts and metadata of {len(metadata)}: give one for each text"
@@ -131,7 +131,7 @@ class Library(Closing):
             made = replace(cls.create(place, settings=settings, **objects), _folder=folder)
             known = metadata or [{}] * len(named)
             made.upsert(
-                Document(document_id(name), text, name, metadata=dict(one))
+                Document(document_id(name), text, name, metadata=one)
                 for (name, text), one in zip(named.items(), known, strict=True)
             )
         except BaseException:
@@ -158,12 +158,11 @@ class Library(Closing):
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
-        chosen = None if trust is None else _one(Trust, trust, "trust")
-        by = None if author is None else _one(Author, author, "author")
-        way = _one(Gone, gone, "way with files that are gone")
-        every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+        chosen = None if trust is None else one_of(Trust, trust, "trust")
+        by = None if author is None else one_of(Author, author, "author")
+        way = one_of(Gone, gone, "way with files that are gone")
         report = index(
-            every,
+            all_paths(paths),
             self.store,
             self.components.encoder,
             trust=chosen,
@@ -190,7 +189,7 @@ class Library(Closing):
         from equipoise.corpus.sources.opening import sync_source  # noqa: PLC0415 - its HTTP client, for sites alone
 
         chosen = source if isinstance(source, SourceSettings) else SourceSettings(address=root(source))
-        way = _one(Gone, gone, "way with pages that are gone")
+        way = one_of(Gone, gone, "way with pages that are gone")
         report = sync_source(
             chosen,
             self.store,
@@ -219,7 +218,7 @@ class Library(Closing):
         return self._put(documents, again=True)
 
     def _put(self, documents: Iterable[Document], *, again: bool) -> int:
-        made = list(documents)
+        made = all_documents(documents)
         self.store.bind_encoder(self.components.encoder)
         self.store.add_documents(prepare(made, self.components.encoder), again=again)
         return len(made)
@@ -258,7 +257,7 @@ class Library(Closing):
         **choice: Unpack[CallFields],
     ) -> Answer | Refusal:
         """As `ask`, for async callers."""
-        earlier = (before,) if isinstance(before, str) else before
+        earlier = tuple(all_texts([before] if isinstance(before, str) else before, "earlier questions"))
         more = {"others": True} if others else {}  # a pipeline of somebody else's may not know it
         call = Call.of(**choice)
         pipeline = self.pipeline if call == Call() else self.calls.pipeline(call)
@@ -351,34 +350,17 @@ class Library(Closing):
 
 
 def ask(
-    question: str, *, docs: str | Path | Iterable[str | Path], settings: Settings | None = None
+    question: str, *, docs: str | Path | Iterable[str | Path], settings: layers.Given = None
 ) -> Answer | Refusal:
     """Index `docs` (only what has changed since the last time) and answer from them alone."""
-    chosen = settings or layers.load().settings
-    paths = [one_path(path) for path in ([docs] if isinstance(docs, str | Path) else docs)]
+    chosen = _settings(settings)
+    paths = all_paths(docs)
     path = private_index(paths, chosen.retrieval.encoder)
     update(path, paths, gone=Gone.DROP, encoder=chosen.retrieval.encoder)
     with Library.open(path, settings=chosen) as library:
         return library.ask(question)
 
 
-def one_place(given: object) -> Place:
-    """`given` as the place of a store; raises InputError for what is none."""
-    return (
-        place(given) if isinstance(given, str) else given if isinstance(given, StoreUrl) else one_path(given)
-    )
-
-
-def one_path(given: object) -> Path:
-    """`given` as a path; raises InputError for what is none."""
-    if isinstance(given, str | Path):
-        return Path(given)
-    raise InputError(f"a path is a string or a pathlib.Path, not of type {type(given).__name__}")
-
-
-def _one(kind: type[Kind], given: str, what: str) -> Kind:
-    """`given` as one of `kind`; raises InputError for what is none."""
-    try:
-        return kind(given)
-    except ValueError:
-        raise InputError(f"there is no {what} {given!r}: write {' or '.join(kind)}") from None
+def _settings(given: layers.Given) -> Settings:
+    """Those that are given, else what applies here."""
+    return layers.load().settings if given is None else layers.settings_of(given)
