@@ -2,13 +2,22 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
 import equipoise
 from equipoise import Answer, Document, Library, Refusal
-from equipoise.core.errors import CorpusError, InputError, QuestionError, SettingsError, StoreError
+from equipoise.core.errors import (
+    CorpusError,
+    EquipoiseError,
+    InputError,
+    QuestionError,
+    SettingsError,
+    StoreError,
+)
 from equipoise.core.results import passage_dict
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.types import Proposal, Span, Trust
@@ -215,6 +224,50 @@ def test_one_earlier_question_is_not_read_letter_by_letter():
         made.index("docs")
         read = [made.ask("And a ticket?", before=before).trace.read_as for before in (QUESTION, [QUESTION])]
         assert read[0] == read[1] != ""
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        lambda made: made.index("nowhere"),
+        lambda made: made.index("docs", trust="all"),
+        lambda made: made.sync("notasite"),
+        lambda made: made.add([replace(TEA, text=5)]),
+        lambda made: made.add([replace(TEA, metadata="x")]),
+    ],
+)
+def test_no_empty_index_is_left_where_nothing_could_be_indexed(tmp_path, fails):
+    place = tmp_path / "new" / "index.db"
+    with pytest.raises(EquipoiseError), Library.create(place, encoder=HashedWords(), chat=None) as made:
+        fails(made)
+    assert not place.parent.exists()
+    with Library.create(place, encoder=HashedWords(), chat=None) as made:
+        with pytest.raises(EquipoiseError):
+            fails(made)
+        made.index("docs")  # what failed can be tried again
+    with Library.create(place, encoder=HashedWords(), chat=None) as made:
+        made.remove("ferry.txt")
+        with pytest.raises(EquipoiseError):
+            fails(made)
+    assert place.exists(), "it was there before"
+
+
+def test_no_empty_index_is_left_by_a_library_that_nobody_closed(tmp_path):
+    script = "from equipoise import Library; Library.create('new/index.db', chat=None).index('nowhere')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "no file could be read" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "new").exists()
+
+
+def test_no_empty_index_is_left_by_a_library_that_cannot_be_made(tmp_path):
+    for wrong in ({"pipeline": "rag"}, {"highlighter": object()}):
+        with pytest.raises(InputError):
+            Library.create(tmp_path / "new" / "index.db", **wrong)
+    with pytest.raises(EquipoiseError):
+        Library.from_texts([FERRY], metadata=["x"], path=tmp_path / "new" / "index.db", encoder=HashedWords())
+    assert not (tmp_path / "new").exists()
 
 
 def test_all_names_are_there():

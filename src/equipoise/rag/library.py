@@ -1,7 +1,9 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+import atexit
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +13,7 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.addresses import Place
 from equipoise.core.closing import Closing
-from equipoise.core.errors import InputError
+from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
@@ -36,7 +38,7 @@ from equipoise.rag.given import all_documents, all_paths, all_texts, one_of, one
 from equipoise.rag.impersonation import lookalikes
 from equipoise.rag.journal import Journal
 from equipoise.rag.retrieval import joined
-from equipoise.rag.updating import private_index, update
+from equipoise.rag.updating import private_index, unmaking, update
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class Library(Closing):
     pipeline: Pipeline
     components: Components
     calls: Calls = field(default=cast("Calls", None), repr=False)
-    _folder: "TemporaryDirectory[str] | None" = field(default=None, repr=False)
+    _unmake: Callable[[], None] | None = field(default=None, repr=False)
+    _ends: list[Callable[[], None]] = field(default_factory=list, repr=False)
 
     @classmethod
     def open(
@@ -94,13 +97,17 @@ class Library(Closing):
     ) -> Self:
         chosen = _settings(settings)
         chosen_place = chosen.store.path if path is None else one_place(path)
+        unmake = unmaking(chosen_place)
         store = Store.open(chosen_place, create=create, read_only=not create)
         try:
             components = build.components(chosen, store, **objects)
-            return cls(store, build.pipeline(pipeline, components), components, Calls(components, pipeline))
+            made = build.pipeline(pipeline, components)
         except BaseException:
             store.close()
+            if unmake:
+                unmake()
             raise
+        return cls(store, made, components, Calls(components, pipeline), unmake)
 
     @classmethod
     def from_texts(
@@ -127,17 +134,19 @@ class Library(Closing):
             )
         folder = TemporaryDirectory(prefix="equipoise-") if path is None else None
         place = Path(folder.name) / "index.db" if folder else path
-        try:
-            made = replace(cls.create(place, settings=settings, **objects), _folder=folder)
+        with ExitStack() as failed:
+            if folder:
+                failed.callback(folder.cleanup)
+            made = cls.create(place, settings=settings, **objects)
+            failed.callback(made.close)
             known = metadata or [{}] * len(named)
             made.upsert(
                 Document(document_id(name), text, name, metadata=one)
                 for (name, text), one in zip(named.items(), known, strict=True)
             )
-        except BaseException:
-            if folder:
-                folder.cleanup()
-            raise
+            failed.pop_all()
+        if folder:
+            made._ends.append(folder.cleanup)
         return made
 
     def index(
@@ -158,20 +167,21 @@ class Library(Closing):
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
-        chosen = None if trust is None else one_of(Trust, trust, "trust")
-        by = None if author is None else one_of(Author, author, "author")
-        way = one_of(Gone, gone, "way with files that are gone")
-        report = index(
-            all_paths(paths),
-            self.store,
-            self.components.encoder,
-            trust=chosen,
-            author=by,
-            metadata=metadata,
-            gone=way,
-            progress=progress,
-            judge=judge,
-        )
+        with self._filling():
+            chosen = None if trust is None else one_of(Trust, trust, "trust")
+            by = None if author is None else one_of(Author, author, "author")
+            way = one_of(Gone, gone, "way with files that are gone")
+            report = index(
+                all_paths(paths),
+                self.store,
+                self.components.encoder,
+                trust=chosen,
+                author=by,
+                metadata=metadata,
+                gone=way,
+                progress=progress,
+                judge=judge,
+            )
         return replace(report, alike=lookalikes(report.strangers, self.store))
 
     def sync(
@@ -188,17 +198,18 @@ class Library(Closing):
         """
         from equipoise.corpus.sources.opening import sync_source  # noqa: PLC0415 - its HTTP client, for sites alone
 
-        chosen = source if isinstance(source, SourceSettings) else SourceSettings(address=root(source))
-        way = one_of(Gone, gone, "way with pages that are gone")
-        report = sync_source(
-            chosen,
-            self.store,
-            self.components.encoder,
-            metadata=metadata,
-            gone=way,
-            progress=progress,
-            judge=judge,
-        )
+        with self._filling():
+            chosen = source if isinstance(source, SourceSettings) else SourceSettings(address=root(source))
+            way = one_of(Gone, gone, "way with pages that are gone")
+            report = sync_source(
+                chosen,
+                self.store,
+                self.components.encoder,
+                metadata=metadata,
+                gone=way,
+                progress=progress,
+                judge=judge,
+            )
         return replace(report, alike=lookalikes(report.strangers, self.store))
 
     def add(self, documents: Iterable[Document]) -> int:
@@ -218,10 +229,22 @@ class Library(Closing):
         return self._put(documents, again=True)
 
     def _put(self, documents: Iterable[Document], *, again: bool) -> int:
-        made = all_documents(documents)
-        self.store.bind_encoder(self.components.encoder)
-        self.store.add_documents(prepare(made, self.components.encoder), again=again)
+        with self._filling():
+            made = all_documents(documents)
+            self.store.bind_encoder(self.components.encoder)
+            self.store.add_documents(prepare(made, self.components.encoder), again=again)
         return len(made)
+
+    @contextmanager
+    def _filling(self) -> Iterator[None]:
+        """Around what fills the index: where it fails, one that was made for it and is still empty goes when this is
+        closed, or when the program ends; until then it can be filled."""
+        try:
+            yield
+        except EquipoiseError:
+            if self._unmake and self._unmake not in self._ends:
+                self._ends.append(atexit.register(self._unmake))
+            raise
 
     async def aadd(self, documents: Iterable[Document]) -> int:
         """As `add`, for async callers."""
@@ -345,8 +368,10 @@ class Library(Closing):
     def close(self) -> None:
         """Close the index."""
         self.store.close()
-        if self._folder:
-            self._folder.cleanup()
+        while self._ends:
+            end = self._ends.pop()
+            atexit.unregister(end)
+            end()
 
 
 def ask(

@@ -1,9 +1,10 @@
 """Indexes that are brought up to date without being asked: the one of a folder, and those of `--docs` in the cache."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -98,17 +99,30 @@ def _opened(path: Place, encoder: str) -> Iterator[tuple[Store, Encoder]]:
 @contextmanager
 def _no_empty_store(path: Place) -> Iterator[None]:
     """Around what makes a store: where it fails, and there was no file before, none is left."""
-    there = not isinstance(path, Path) or path.exists()
-    folder = path.parent if isinstance(path, Path) and not path.parent.exists() else None
+    unmake = unmaking(path)
     try:
         yield
     except CorpusError:
-        if not there and isinstance(path, Path):
-            with Store.open(path) as store:
-                empty = not store.counts().documents
-            for ending in ("", "-wal", "-shm") if empty else ():
-                Path(f"{path}{ending}").unlink(missing_ok=True)
-            if empty and folder:
-                with suppress(OSError):
-                    folder.rmdir()
+        if unmake:
+            unmake()
         raise
+
+
+def unmaking(path: Place) -> Callable[[], None] | None:
+    """What takes the store away again that is made at `path`, where nothing is in it; None where there was a file
+    before."""
+    if not isinstance(path, Path) or path.exists():
+        return None
+    return partial(_drop_empty, path, None if path.parent.exists() else path.parent)
+
+
+def _drop_empty(path: Path, folder: Path | None) -> None:
+    if not path.exists():
+        return
+    with Store.open(path) as store:
+        empty = not store.counts().documents
+    with suppress(OSError):
+        for ending in ("", "-wal", "-shm") if empty else ():
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        if empty and folder:
+            folder.rmdir()
