@@ -212,6 +212,16 @@ def test_a_misspelt_filter_is_not_lost(call):
             call(made, filter="team = it")
 
 
+def test_a_result_is_printed_as_its_text_and_its_sources():
+    with library() as made:
+        made.index("docs")
+        made.add([replace(TEA, trust="untrusted")])
+        assert str(made.ask(QUESTION)) == f"{FERRY}\n[1] docs/ferry.txt, line 1"
+        both = str(made.ask("Where is tea served?", trust="equal"))
+        assert "\n[1] tea.txt" in both and both.endswith(" (untrusted)")
+    assert str(Refusal(equipoise.Reason.NOTHING_HIGHLIGHTED, "No.")) == "No."
+
+
 def test_settings_may_be_a_mapping_and_a_trust_its_name():
     with library(settings={"retrieval": {"k": 1}}) as made:
         made.add([replace(TEA, trust="untrusted"), replace(TEA, doc_id="again")])

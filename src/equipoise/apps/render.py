@@ -11,7 +11,7 @@ from textwrap import shorten
 
 from equipoise.apps.indexed import MULTILINGUAL
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
-from equipoise.core.results import Answer, Others, Reason, Refusal, SubAnswer
+from equipoise.core.results import Answer, Others, Reason, Refusal, SubAnswer, placed
 from equipoise.core.types import BlockKind, Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
@@ -248,13 +248,7 @@ def show_subjects(titles: Sequence[str], console: Terminal) -> None:
 
 def where(item: Highlight | Passage) -> str:
     """File, then page, line, or heading and paragraph."""
-    if item.page:
-        return f"{item.source}, page {item.page}"
-    if item.line:
-        return f"{item.source}, line {item.line}"
-    heading = item.heading if isinstance(item, Highlight) else path_line("", item.headings)
-    above = f', "{heading}"' if heading else ""
-    return f"{item.source}{above}" + (f", paragraph {item.paragraph}" if item.paragraph else "")
+    return placed(item, item.heading if isinstance(item, Highlight) else path_line("", item.headings))
 
 
 def _is_quotes(answer: Answer) -> bool:

@@ -157,6 +157,10 @@ class Answer:
         """The highlights in the order in which they are shown: the best first, where that is known."""
         return tuple(self.highlights.items[row] for row in self.best_first) or self.highlights.items
 
+    def __str__(self) -> str:
+        """The text, and below it where the quotes stand that it rests on."""
+        return "\n".join([self.text, *(f"[{n}] {_place(item)}" for n, item in enumerate(self.quotes, 1))])
+
     def to_dict(self) -> dict[str, Any]:
         """One object with the same keys for answers and refusals; `answer` and `reason` may be None.
 
@@ -187,6 +191,10 @@ class Refusal:
         """The highlights, in the order of the documents."""
         return self.highlights.items
 
+    def __str__(self) -> str:
+        """The sentence for the person who asks."""
+        return self.detail
+
     def to_dict(self) -> dict[str, Any]:
         """As `Answer.to_dict`."""
         return _whole(self)
@@ -198,6 +206,16 @@ class SubAnswer:
 
     question: str
     result: Answer | Refusal
+
+
+def placed(item: Highlight | Passage, heading: str) -> str:
+    """Where a reader finds it: file, then page, line, or heading and paragraph."""
+    if item.page:
+        return f"{item.source}, page {item.page}"
+    if item.line:
+        return f"{item.source}, line {item.line}"
+    above = f', "{heading}"' if heading else ""
+    return f"{item.source}{above}" + (f", paragraph {item.paragraph}" if item.paragraph else "")
 
 
 def passage_dict(passage: Passage) -> dict[str, Any]:
@@ -222,6 +240,10 @@ def dropped_dict(drop: Dropped) -> dict[str, Any]:
     """What was left out and why, for the operator."""
     span = [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None
     return {"reason": str(drop.reason), "quotation": drop.quotation, "span": span}
+
+
+def _place(item: Highlight) -> str:
+    return placed(item, item.heading) + ("" if item.trust is Trust.TRUSTED else f" ({item.trust})")
 
 
 def _whole(result: Answer | Refusal) -> dict[str, Any]:
