@@ -229,13 +229,6 @@ def test_settings_may_be_a_mapping_and_a_trust_its_name():
         assert made.components.settings.retrieval.k == 1
 
 
-def test_one_earlier_question_is_not_read_letter_by_letter():
-    with library() as made:
-        made.index("docs")
-        read = [made.ask("And a ticket?", before=before).trace.read_as for before in (QUESTION, [QUESTION])]
-        assert read[0] == read[1] != ""
-
-
 @pytest.mark.parametrize(
     "fails",
     [
