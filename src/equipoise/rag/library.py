@@ -1,7 +1,6 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
 import asyncio
-import atexit
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -238,12 +237,12 @@ class Library(Closing):
     @contextmanager
     def _filling(self) -> Iterator[None]:
         """Around what fills the index: where it fails, one that was made for it and is still empty goes when this is
-        closed, or when the program ends; until then it can be filled."""
+        closed; until then it can be filled."""
         try:
             yield
         except EquipoiseError:
             if self._unmake and self._unmake not in self._ends:
-                self._ends.append(atexit.register(self._unmake))
+                self._ends.append(self._unmake)
             raise
 
     async def aadd(self, documents: Iterable[Document]) -> int:
@@ -369,9 +368,7 @@ class Library(Closing):
         """Close the index."""
         self.store.close()
         while self._ends:
-            end = self._ends.pop()
-            atexit.unregister(end)
-            end()
+            self._ends.pop()()
 
 
 def ask(
