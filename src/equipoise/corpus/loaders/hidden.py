@@ -24,6 +24,7 @@ Known, and left out:
 - Excel: hidden sheets, rows and columns, the number format `;;;`, letters in the colour of their cell.
 - PowerPoint: hidden slides and shapes, shapes outside the slide, clear letters and those too small to see.
 - RTF: hidden and deleted text, letters below 1.5 points, white letters on nothing. AsciiDoc, LaTeX and Org: comments.
+  LaTeX: `\\iffalse`.
 
 Kept, since a reader reaches it: `<details>`, the text of pictures, `aria-hidden`, the panels of tabs and accordions (by
 role or class) on a page with controls for them, unless more than being folded hides them. Kept and said so: PDF text of
@@ -36,6 +37,7 @@ Not known, and therefore part of the threat model:
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
   whatever lies over or under text: pictures, boxes, z-index.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.
+- LaTeX: conditions other than `\\iffalse` (`\\if0`, `\\newif`), colours, sizes, and what a macro leaves out.
 - PDF: layers switched off, clipping paths, letters that are nearly transparent, white letters on a picture, a shade
   or a scratch of another colour, and whatever is painted over letters.
 - Word: conditional table formats, frames outside the page, `webHidden` (seen in print layout).

@@ -21,6 +21,8 @@ _TOKEN = re.compile(
 )
 _OPTION = re.compile(r"[ \t\n]*+\[([^\[\]]*+)\]")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BRANCH = re.compile(r"%[^\n]*+|\\(?:(if(?!f\b)[a-zA-Z@]*+)(?!\s*+\{)|(else|fi)(?![a-zA-Z@])|.)", re.DOTALL)
+"""Where a condition begins (as \\iff does not, nor a command with arguments such as \\ifthenelse), turns or ends."""
 _SECTIONS = {
     "part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6
 }  # fmt: skip
@@ -69,7 +71,7 @@ _DEEPEST = 20
 
 
 def load_tex(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document, notes below their paragraphs. Comments and struck text are left out and counted."""
+    """One document, notes below their paragraphs. Comments, struck text and `\\iffalse` are left out and counted."""
     text = decode(path, data)
     before, begins, body = text.partition("\\begin{document}")
     outline = Outline()
@@ -117,6 +119,18 @@ class _Source:
         inside = self.text[self.place : end if end >= 0 else len(self.text)]
         self.place += len(inside)
         return inside
+
+    def untrue(self) -> str:
+        """What stands before the `\\else` or the end of a condition that has begun."""
+        depth, start = 0, self.place
+        for branch in _BRANCH.finditer(self.text, self.place):
+            begins, turns = branch.groups()
+            if turns and not depth:
+                self.place = branch.end()
+                return self.text[start : branch.start()]
+            depth += 1 if begins else -(turns == "fi")
+        self.place = len(self.text)
+        return self.text[start:]
 
 
 def _shown(text: str, depth: int, outline: Outline) -> str:
@@ -277,6 +291,8 @@ class _Page:
             self._rows = [[]]
         elif name in _PARTED:
             self.flush()
+        elif name == "iffalse":
+            self.outline.hidden += len(one_line(source.untrue()))
         elif name in _ACCENTS:
             self._accent(name)
         elif not self._formula(name, place):
