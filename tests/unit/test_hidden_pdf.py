@@ -134,6 +134,7 @@ class TestPdf:
             (restored, False),
             (small, True),
             (scaled, False),
+            (lambda c: scaled(c, 1, 2), False),
             (lambda c: scaled(c, 12, 0.01), True),
             (turned, False),
             (lambda c: c.drawString(40, -400, "SECRET"), True),

@@ -35,12 +35,23 @@ HIDING_STYLES = """
     clip-path:circle(0) | transform: scale(0) | transform:rotate(3deg) scale(0, 1) | transform:translateX(-9999px)
     height:0;overflow:hidden | max-width:0;overflow-x:hidden | color:#fff | color:white;background:#fefefe
     color:#ffffff00 | color:rgba(1,1,1,0) | color:transparent | color:white;color:banana | zoom:0
+    color:#00000001 | color:rgba(0,0,0,.01) | opacity:0.01 | opacity:5% | filter:opacity(5%) | font-size:2px
+    zoom:0.01 | transform:scale(.05) | letter-spacing:-1em | letter-spacing:-8px | transform:rotateX(90deg)
+    transform:rotateY(-.25turn) | rotate:x 90deg | rotate:100grad y | position:fixed;bottom:-500px
+    mask-image:linear-gradient(transparent,transparent) | -webkit-mask:linear-gradient(to right,#0000,rgba(0,0,0,0))
+    position:fixed;top:-500px | position:absolute;top:-500px | position:fixed;inset:-500px auto auto
 """
 SHOWING_STYLES = """
     color:red | dis/**/play:none | opacity:.5 | font-size:0.8em | color:white;background:black
     color:white;background:url(x) | left:-9999px | transform:translate(-50%,-50%) | display:inline
     position:absolute;left:50%;margin-left:-480px | height:0 | overflow:hidden | visibility:visible
     display:none;display:block | color:transparent;background-clip:text
+    color:#0003 | opacity:.2 | background:rgba(0,0,0,.05) | font-size:4px | transform:scale(.5) | zoom:.5
+    letter-spacing:-.05em | letter-spacing:normal | transform:rotateX(180deg) | rotate:90deg | transform:rotate(90deg)
+    mask-image:linear-gradient(black,transparent) | mask:linear-gradient(#0000,#0000),url(x)
+    position:absolute;top:-40px | position:absolute;bottom:-500px | position:relative;top:-500px
+    position:fixed;top:-500px;height:900px | position:fixed;top:-500px;bottom:-500px
+    position:fixed;color:white;background:black
 """
 
 
@@ -134,6 +145,11 @@ class TestHtml:
             ("<table><tr><td>x<td hidden>SECRET</table>", True),
             ("<pre>x<b hidden>SECRET</b></pre>", True),
             ("<div style=display:none><div style=display:none>SECRET</div>SECRET</div>", True),
+            ("<div style='opacity:.3'><p style='opacity:.3'>SECRET</div>", True),
+            ("<div style='letter-spacing:-1em'><p>SECRET</div>", True),
+            ("<div style='letter-spacing:-1em'><p style='letter-spacing:normal'>SECRET</div>", False),
+            ("<div style='position:relative'><p style='position:absolute;top:-500px'>SECRET</div>", False),
+            ("<div style='position:relative'><p style='position:fixed;top:-500px'>SECRET</div>", True),
         ],
     )
     def test_elements(self, body, hidden):

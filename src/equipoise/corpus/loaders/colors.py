@@ -9,7 +9,9 @@ from equipoise.corpus.loaders.loaded import words
 Color = tuple[int, int, int]
 
 CLEAR = "transparent"
-"""A colour that paints nothing."""
+"""A colour that paints nothing, or nearly."""
+FAINT = 0.1
+"""Of what is less solid than this nobody sees anything."""
 
 _OTHER = words("inherit initial unset revert canvas canvastext linktext graytext")
 _FUNCTIONS = words("rgb rgba hsl hsla hwb lab lch oklab oklch")  # that tinycss2 reads
@@ -31,7 +33,7 @@ def color(value: str) -> Color | str | None:
         return _unread(value)
     if isinstance(parsed, str):  # currentcolor
         return ""
-    if parsed.alpha == 0:
+    if parsed.alpha < FAINT:
         return CLEAR
     try:
         red, green, blue = (min(255, max(0, round(255 * (x or 0)))) for x in parsed.to("srgb").coordinates)

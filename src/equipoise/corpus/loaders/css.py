@@ -36,15 +36,18 @@ _WORDS = {
 _KEYWORDS = {name: words(text) for name, text in _WORDS.items()}
 
 
-_LENGTHS = words("left top right bottom width height max-width max-height margin-left margin-top text-indent")
+_LENGTHS = words(
+    "left top right bottom width height max-width max-height min-height margin-left margin-top text-indent "
+    "letter-spacing"
+)
 _SIZES = words(
     "xx-small x-small small medium large x-large xx-large xxx-large smaller larger initial inherit"
 )
 _COLORS = words("color background-color -webkit-text-fill-color")
 _FREE = words(
     "background background-image background-clip -webkit-background-clip clip clip-path filter font inset list-style "
-    "list-style-type margin overflow overflow-x overflow-y scale text-decoration text-decoration-line transform "
-    "translate zoom"
+    "list-style-type margin mask mask-image -webkit-mask -webkit-mask-image overflow overflow-x overflow-y rotate "
+    "scale text-decoration text-decoration-line transform translate zoom"
 )
 _PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | {"font-size", "opacity"}
 _GROUPS = words("layer container scope")

@@ -10,20 +10,22 @@ Known, and left out:
 - all formats: characters without a shape: tags, zero-width and direction controls, fillers, runs of variation
   selectors or joiners. One joiner, soft hyphen or variation selector after a visible character stays.
 - text that is crossed out, which its author took back; in PDF where a stroke no longer than it goes through it.
-- HTML: `hidden`, `display`, `visibility`, `opacity`, sizes of 0, places outside the page, clipping, `transform`
-  to nothing, and text in the colour of its background, from `style` attributes and from the page's own
-  `<style>` elements with their cascade; `<noscript>`, closed `<dialog>`.
+- HTML: `hidden`, `display`, `visibility`, `opacity` and colours below a tenth, letters below 3 pixels, boxes of no
+  size, places outside the page, clipping, masks of one clear gradient, `transform` to a tenth or less or to the edge
+  (`rotateX`, `rotateY`), letters pulled together until they lie on each other, and text in the colour of its
+  background, from `style` attributes and from the page's own `<style>` elements with their cascade; `<noscript>`,
+  closed `<dialog>`, and what is there for screen readers only.
 - Markdown: comments, link definitions without a target and titles of others, raw HTML elements that the rule
   for HTML hides. reStructuredText: comments.
-- Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 1.5 points,
+- Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 2.25 points,
   letters in the colour of their shading or of the paper.
-- PDF: letters too small to see, outside the page, wholly transparent, or in the colour of the paper or of the box
+- PDF: letters below 1.5 points, outside the page, wholly transparent, or in the colour of the paper or of the box
   that was painted under them.
 - EPUB: as HTML, with the style sheets in the book. Mail: the HTML part as HTML.
 - OpenDocument: hidden text, paragraphs, sections and rows, and by styles as in Word.
 - Excel: hidden sheets, rows and columns, the number format `;;;`, letters in the colour of their cell.
 - PowerPoint: hidden slides and shapes, shapes outside the slide, clear letters and those too small to see.
-- RTF: hidden and deleted text, letters below 1.5 points, white letters on nothing. AsciiDoc, LaTeX and Org: comments.
+- RTF: hidden and deleted text, letters below 2.25 points, white letters on nothing. AsciiDoc, LaTeX and Org: comments.
   LaTeX: `\\iffalse`.
 
 Kept, since a reader reaches it: `<details>`, the text of pictures, `aria-hidden`, the panels of tabs and accordions (by
@@ -35,7 +37,8 @@ Not known, and therefore part of the threat model:
 - HTML: style sheets and scripts in other files, `@import`, CSS variables, `calc()` beyond one length, animations,
   selectors that lexbor does not read (`:lang`, `:not(:target)`), `line-height` 0,
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
-  whatever lies over or under text: pictures, boxes, z-index.
+  whatever lies over or under text: pictures, boxes, z-index. Text less than 900 pixels outside (300 above the page, or
+  above or below the screen), other masks, `matrix()`, `rotate3d()`, `skew()`, `perspective`, `word-spacing`.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.
 - LaTeX: conditions other than `\\iffalse` (`\\if0`, `\\newif`), colours, sizes, and what a macro leaves out.
 - PDF: layers switched off, clipping paths, letters that are nearly transparent, white letters on a picture, a shade
@@ -46,12 +49,13 @@ Not known, and therefore part of the threat model:
   colour of their shading, frames. JSON and source code: everything is text there, so nothing is hidden.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from equipoise.corpus.loaders.colors import CLEAR, Color, color, near
-from equipoise.corpus.loaders.lengths import amounts, is_length, length
+from equipoise.corpus.loaders.colors import CLEAR, FAINT, Color, color, near
+from equipoise.corpus.loaders.lengths import amounts, degrees, is_length, length
 
 _STRUCK = frozenset({"del", "s", "strike"})
 """Elements of HTML whose text is crossed out."""
@@ -61,10 +65,12 @@ WHITE: Color = (255, 255, 255)
 Style = Mapping[str, str]
 """CSS properties in lower case, one value each, as the cascade leaves them."""
 
-SMALLEST = 2.0
+SMALLEST = 3.0
 """Pixels: letters below this size are a line of dust. (A CSS pixel is three quarters of a point.)"""
 
 _OUTSIDE = -900.0  # pixels, from which a place is outside of every page
+_TALL = 300.0  # pixels: some fifteen lines, more than most boxes have that do not say their height
+_PILED = -0.4  # of their size: letters that are so far pulled together lie on each other
 _SLIVER = 1.0  # pixels: the box that "for screen readers only" leaves of a text
 
 _SHAPELESS = (
@@ -75,6 +81,7 @@ _CHOOSING = "\ufe00-\ufe0f"
 _JOINING = "\u00ad\u200c\u200d"
 _RUN = re.compile(f"[{_SHAPELESS}{_CHOOSING}{_JOINING}]++")
 _USED = re.compile(f"[{_CHOOSING}]?+[{_JOINING}]?+")
+_PART = re.compile(r"[#\w]++(?:\([^()]*+\))?+")  # of a gradient: a word or a colour
 
 _SIZES = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0,
@@ -108,11 +115,19 @@ class Look(NamedTuple):
     """Of the letters: a colour, CLEAR, or "" where it is not known."""
     paper: Color | str = WHITE
     """Behind them, in the same way."""
+    solid: float = 1.0
+    """How far nothing shines through, from 0 to 1."""
+    spacing: float = 0.0
+    """More pixels between letters."""
+    placed: bool = False
+    """In an element with a `position`: places in it are not counted from the edge of the page."""
 
     @property
     def shows(self) -> bool:
         """True where a reader sees text of this look."""
         if self.gone or self.unseen or self.cut or self.size < SMALLEST or self.ink == CLEAR:
+            return False
+        if self.solid < FAINT or self.spacing <= _PILED * self.size:
             return False
         return not (
             isinstance(self.ink, tuple) and isinstance(self.paper, tuple) and near(self.ink, self.paper)
@@ -123,15 +138,19 @@ def look(around: Look, style: Style) -> Look:
     """The look inside an element of this style that stands in one of the look `around`."""
     if not style or around.gone:
         return around
+    size = _size(style, around.size)
     return Look(
-        gone=_is_gone(style),
+        gone=_is_gone(style) or _is_beyond(style, around),
         unseen={"visible": False, "hidden": True, "collapse": True}.get(
             style.get("visibility", ""), around.unseen
         ),
         cut=_is_cut(style) or (around.cut and style.get("position") != "fixed"),
-        size=_size(style, around.size),
+        size=size,
         ink=_ink(style, around.ink),
-        paper=_paper(style, around.paper),
+        paper=_paper(style, around),
+        solid=around.solid * _solidity(style),
+        spacing=_spacing(style, size, around.spacing),
+        placed=around.placed or style.get("position", "static") not in {"static", "initial"},
     )
 
 
@@ -154,10 +173,9 @@ def _is_gone(style: Style) -> bool:
         style.get("display") == "none"
         or any("line-through" in style.get(f"text-decoration{part}", "") for part in ("", "-line"))
         or style.get("content-visibility") == "hidden"
-        or _is_nothing(style.get("opacity", "1"))
-        or any(_is_nothing(amount) for amount in _arguments(style.get("filter", ""), "opacity"))
         or _is_outside(style)
         or _is_clipped(style)
+        or _is_masked(style)
         or _is_shrunk(style)
     )
 
@@ -165,6 +183,17 @@ def _is_gone(style: Style) -> bool:
 def _is_nothing(amount: str) -> bool:
     value = length(amount)
     return value is not None and value <= 0
+
+
+def _share(amount: str) -> float:
+    """A number or percentage as a number, 1 for anything else."""
+    numbers = amounts(amount)
+    return numbers[0] / (100 if "%" in amount else 1) if numbers else 1.0
+
+
+def _solidity(style: Style) -> float:
+    shares = [style.get("opacity", "1"), *_arguments(style.get("filter", ""), "opacity")]
+    return math.prod(max(0.0, min(1.0, _share(share))) for share in shares)
 
 
 def _is_outside(style: Style) -> bool:
@@ -181,6 +210,21 @@ def _is_outside(style: Style) -> bool:
     return any(place is not None and place <= _OUTSIDE for place in lengths)
 
 
+def _is_beyond(style: Style, around: Look) -> bool:
+    """True above the page, where nobody can scroll, and above or below the screen for what stays on it."""
+    position = style.get("position")
+    if position != "fixed" and (position != "absolute" or around.placed):
+        return False
+    edges = style.get("inset", "auto").split()
+    top = length(style.get("top", edges[0]))
+    bottom = length(style.get("bottom", (edges[2:3] or edges)[0]))
+    height = max(length(style.get(name, "")) or 0.0 for name in ("height", "min-height"))
+    if top is not None and bottom is not None:
+        return False  # as high as what is between
+    place = top if position == "absolute" or top is not None else bottom
+    return place is not None and place <= -max(height, _TALL)
+
+
 def _is_clipped(style: Style) -> bool:
     if style.get("position") in {"absolute", "fixed"} and (edges := amounts(style.get("clip", ""))):
         return style["clip"].startswith("rect") and max(edges) - min(edges) <= _SLIVER
@@ -194,13 +238,29 @@ def _is_clipped(style: Style) -> bool:
     return bool(edges) and max(edges) - min(edges) == 0
 
 
+def _is_masked(style: Style) -> bool:
+    """True behind a mask that is one gradient without any colour."""
+    masks = [style.get(f"{maker}mask{part}", "") for maker in ("", "-webkit-") for part in ("", "-image")]
+    gradients = [mask.partition("gradient(")[2] for mask in masks if "url(" not in mask]
+    return any(
+        {ink for part in _PART.findall(gradient) if (ink := color(part)) is not None} == {CLEAR}
+        for gradient in gradients
+    )
+
+
 def _is_shrunk(style: Style) -> bool:
-    transform = style.get("transform", "")
+    """True for a size of nearly nothing, also that of a page seen from its edge."""
+    transform, turned = style.get("transform", ""), style.get("rotate", "").split()
     factors = [
         x for name in ("scale", "scalex", "scaley", "scale3d") for x in _arguments(transform, name)[:2]
     ]
     factors += style.get("scale", "").split()[:2] + style.get("zoom", "").split()
-    return any(_is_nothing(factor) for factor in factors)
+    turns = _arguments(transform, "rotatex") + _arguments(transform, "rotatey")
+    turns += turned if {"x", "y"} & set(turned) else []
+    angles = (angle for turn in turns if (angle := degrees(turn)) is not None)
+    return any(_share(factor) < FAINT for factor in factors) or any(
+        abs(math.cos(math.radians(angle))) < FAINT for angle in angles
+    )
 
 
 def _is_cut(style: Style) -> bool:
@@ -235,6 +295,16 @@ def _size(style: Style, around: float) -> float:
     return around if pixels is None else max(pixels, 0.0)
 
 
+def _spacing(style: Style, size: float, around: float) -> float:
+    value = style.get("letter-spacing", "inherit")
+    if value in {"normal", "initial"}:
+        return 0.0
+    if value.endswith(("em", "%")) and not value.endswith("rem"):
+        return _share(value) * size if amounts(value) else around
+    pixels = length(value)
+    return around if pixels is None else pixels
+
+
 def _ink(style: Style, around: Color | str) -> Color | str:
     fill = style.get("-webkit-text-fill-color", style.get("color", "inherit"))
     if fill in {"inherit", "currentcolor", "unset"}:
@@ -245,7 +315,7 @@ def _ink(style: Style, around: Color | str) -> Color | str:
     return around if ink is None else ink
 
 
-def _paper(style: Style, around: Color | str) -> Color | str:
+def _paper(style: Style, around: Look) -> Color | str:
     if "background-image" in style and style["background-image"] != "none":
         return ""
     plain = style.get("background-color", "")
@@ -256,5 +326,6 @@ def _paper(style: Style, around: Color | str) -> Color | str:
     if paper is None:
         paper = next((c for word in whole.split() if (c := color(word)) is not None), CLEAR)
     if paper == CLEAR:
-        return "" if style.get("position") in {"absolute", "fixed", "sticky"} else around
+        floats = style.get("position") in {"absolute", "fixed", "sticky"}
+        return "" if floats else around.paper
     return paper

@@ -1,4 +1,4 @@
-"""CSS lengths in pixels, as far as the question is whether something can be seen."""
+"""CSS lengths in pixels and angles in degrees, as far as the question is whether something can be seen."""
 
 import re
 
@@ -13,6 +13,8 @@ _PIXELS = {
     "vw": 12.8, "vh": 8.0, "vmin": 8.0, "vmax": 12.8, "dvw": 12.8, "dvh": 8.0, "svh": 8.0, "lvh": 8.0,
 }  # fmt: skip
 
+_DEGREES = {"deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0}
+
 
 def length(value: str) -> float | None:
     """Pixels of one CSS length in lower case, None for anything else.
@@ -23,6 +25,14 @@ def length(value: str) -> float | None:
     if match is None or match.group(2) not in _PIXELS:
         return None
     return _bounded(match.group(1)) * _PIXELS[match.group(2)]
+
+
+def degrees(value: str) -> float | None:
+    """Degrees of one CSS angle in lower case, None for anything else."""
+    match = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
+    if match is None or match.group(2) not in _DEGREES:
+        return None
+    return _bounded(match.group(1)) * _DEGREES[match.group(2)]
 
 
 def is_length(value: str) -> bool:

@@ -15,7 +15,7 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from equipoise.corpus.loaders.colors import Color, near
-from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
+from equipoise.corpus.loaders.hidden import WHITE
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top, in points."""
@@ -23,7 +23,7 @@ Handle = Any
 """A pointer of pdfium's to a document, page, object or font."""
 _Matrix = tuple[float, float, float, float, float, float]
 
-_PIXELS = 4 / 3  # a PDF unit is a point
+_SMALLEST = 1.5  # points: a figure that was made smaller has smaller letters than a text
 _CELLS = 256  # of the grid that remembers the paper, in each direction
 _UNKNOWN = -1
 _MOST_RULES, _MOST_SEGMENTS, _THIN = 1_000, 400, 2.5  # strokes of a page, pieces of a path, points
@@ -90,7 +90,7 @@ class Visibility:
             self.invisible.add(address)
             return
         outside = box[0] > right or box[2] < left or box[1] > top or box[3] < bottom
-        if outside or _height(item, around) * _PIXELS < SMALLEST or self._is_lost(item, mode, box):
+        if outside or _height(item, around) < _SMALLEST or self._is_lost(item, mode, box):
             self.hidden.add(address)
         elif box[0] < left or box[2] > right or box[1] < bottom or box[3] > top:
             self.cut.add(address)
