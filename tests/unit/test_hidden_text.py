@@ -40,6 +40,8 @@ HIDING_STYLES = """
     transform:rotateY(-.25turn) | rotate:x 90deg | rotate:100grad y | position:fixed;bottom:-500px
     mask-image:linear-gradient(transparent,transparent) | -webkit-mask:linear-gradient(to right,#0000,rgba(0,0,0,0))
     position:fixed;top:-500px | position:absolute;top:-500px | position:fixed;inset:-500px auto auto
+    position:fixed;color:white | position:absolute;color:white
+    position:absolute;color:white;background:#fefefe | position:sticky;color:white
 """
 SHOWING_STYLES = """
     color:red | dis/**/play:none | opacity:.5 | font-size:0.8em | color:white;background:black

@@ -4,15 +4,19 @@ The HTML library finds the elements of a selector. A selector that it does not k
 states that a page does not begin with (`:hover`) find nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+from equipoise.corpus.loaders.colors import CLEAR, Color
 from equipoise.corpus.loaders.css import CssRule, Declarations, declarations, rules
-from equipoise.corpus.loaders.hidden import Style, hints
+from equipoise.corpus.loaders.hidden import Look, Style, hints, look
 
 Attributes = Mapping[str, str | None]
+
+_SAYING = "[style], [bgcolor], [background]"
+_NOTHING = Look(paper=CLEAR, bare=True)
 
 
 @dataclass(slots=True)
@@ -23,6 +27,7 @@ class Cascade:
     _rules: list[CssRule] = field(init=False)
     _by_selector: dict[str, list[int]] = field(default_factory=dict)
     _held: dict[int, list[int]] = field(default_factory=dict)
+    _papers: set[Color | str] | None = None
 
     def __post_init__(self) -> None:
         self._rules = sorted(
@@ -52,6 +57,17 @@ class Cascade:
         rows = sorted(self._held.get(place, ()))
         held = [*(self._rules[row].declarations for row in rows), inline]
         return _strongest(said, held) if inline or len(held) > 1 else said
+
+    def papers(self, page: LexborHTMLParser) -> Iterator[Color | str]:
+        """The background of every rule, whatever it finds, and of every element that says something of its own."""
+        if self._papers is None:  # once for the pages that share these sheets
+            held = (
+                rule.declarations for rule in self._rules if any("background" in x for x in rule.declarations)
+            )
+            self._papers = {look(_NOTHING, _strongest({}, [declared])).paper for declared in held}
+        yield from self._papers
+        for node in page.css(_SAYING):
+            yield look(_NOTHING, self.style(node.tag or "", node.attributes, node.mem_id)).paper
 
     def style_alone(self, tag: str, attributes: Attributes) -> Style:
         """`style` of an element without a page around it."""

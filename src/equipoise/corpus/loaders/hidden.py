@@ -37,7 +37,8 @@ Not known, and therefore part of the threat model:
 - HTML: style sheets and scripts in other files, `@import`, CSS variables, `calc()` beyond one length, animations,
   selectors that lexbor does not read (`:lang`, `:not(:target)`), `line-height` 0,
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
-  whatever lies over or under text: pictures, boxes, z-index. Text less than 900 pixels outside (300 above the page, or
+  whatever lies over or under text: pictures, boxes, z-index; so text of the page's colour with a `position`, too, on
+  a page that has a picture or a box of another colour. Text less than 900 pixels outside (300 above the page, or
   above or below the screen), other masks, `matrix()`, `rotate3d()`, `skew()`, `perspective`, `word-spacing`.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.
 - LaTeX: conditions other than `\\iffalse` (`\\if0`, `\\newif`), colours, sizes, and what a macro leaves out.
@@ -121,6 +122,8 @@ class Look(NamedTuple):
     """More pixels between letters."""
     placed: bool = False
     """In an element with a `position`: places in it are not counted from the edge of the page."""
+    bare: bool = False
+    """On a page of one colour without pictures: it is behind whatever has a place of its own, too."""
 
     @property
     def shows(self) -> bool:
@@ -151,6 +154,7 @@ def look(around: Look, style: Style) -> Look:
         solid=around.solid * _solidity(style),
         spacing=_spacing(style, size, around.spacing),
         placed=around.placed or style.get("position", "static") not in {"static", "initial"},
+        bare=around.bare,
     )
 
 
@@ -326,6 +330,6 @@ def _paper(style: Style, around: Look) -> Color | str:
     if paper is None:
         paper = next((c for word in whole.split() if (c := color(word)) is not None), CLEAR)
     if paper == CLEAR:
-        floats = style.get("position") in {"absolute", "fixed", "sticky"}
+        floats = style.get("position") in {"absolute", "fixed", "sticky"} and not around.bare
         return "" if floats else around.paper
     return paper

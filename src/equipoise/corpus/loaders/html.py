@@ -13,7 +13,8 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import css, encodings
 from equipoise.corpus.loaders.cascade import Cascade
-from equipoise.corpus.loaders.hidden import WHITE, Look
+from equipoise.corpus.loaders.colors import CLEAR, near
+from equipoise.corpus.loaders.hidden import WHITE, Look, look
 from equipoise.corpus.loaders.htmltables import layout_of
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
@@ -21,6 +22,7 @@ from equipoise.corpus.loaders.page import Page
 
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4096
+_PICTURES = "button, canvas, embed, iframe, img, input, mark, object, select, svg, textarea, video"
 _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
@@ -63,7 +65,7 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
     cascade = linked.cascade(sheets)
     cascade.look_at(tree)
     page = Page(outline, cascade, *layout_of(tree), linked.notes)
-    page.read(root, Look(paper="" if elsewhere else WHITE))
+    page.read(root, Look(paper="" if elsewhere else WHITE, bare=not elsewhere and _is_bare(tree, cascade)))
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""
     return title or page.heading
@@ -76,6 +78,19 @@ def decode_page(path: Path, data: bytes) -> str:
         with suppress(UnicodeError):
             return data.decode(codec)
     return decode(path, data)
+
+
+def _is_bare(tree: LexborHTMLParser, cascade: Cascade) -> bool:
+    """True where a page has no picture, and no box of another colour than its own."""
+    if tree.css_first(_PICTURES) is not None:
+        return False
+    page = Look(bare=True)
+    for node in tree.css("html, body"):
+        page = look(page, cascade.style(node.tag or "", node.attributes, node.mem_id))
+    ground = page.paper
+    return isinstance(ground, tuple) and all(
+        paper == CLEAR or (isinstance(paper, tuple) and near(paper, ground)) for paper in cascade.papers(tree)
+    )
 
 
 def _sheets(tree: LexborHTMLParser, linked: Linked) -> tuple[list[str], bool]:
