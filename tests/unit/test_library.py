@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -253,15 +251,6 @@ def test_no_empty_index_is_left_where_nothing_could_be_indexed(tmp_path, fails):
         with pytest.raises(EquipoiseError):
             fails(made)
     assert place.exists(), "it was there before"
-
-
-def test_no_empty_index_is_left_by_a_library_that_nobody_closed(tmp_path):
-    script = "from equipoise import Library; Library.create('new/index.db', chat=None).index('nowhere')"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert "no file could be read" in done.stderr.splitlines()[-1]
-    assert not (tmp_path / "new").exists()
 
 
 def test_no_empty_index_is_left_by_a_library_that_cannot_be_made(tmp_path):
