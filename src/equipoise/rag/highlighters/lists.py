@@ -9,8 +9,8 @@ from equipoise.text.support import common_words, stem, stems_of
 from equipoise.text.tokens import content_words
 
 _ASKED = re.compile(
-    r"\b(?:which|what|list|name|all|every)\b(?:\s+(?:all|of|the|are|other|different|kinds?|types?|sorts?))*+"
-    r"\s+((?:[^\W\d_]+\s+){0,2}?[^\W\d_]{2,}s)\b",
+    r"\b(?:which|what|list|name|all|every)\b(?:\s+(?:all|of|the|are|other|different|kinds?|types?|sorts?)){0,4}+"
+    r"\s+((?:[^\W\d_]{1,40}\s+){0,2}?[^\W\d_]{2,40}s)\b",
     re.IGNORECASE,
 )
 """Things of a kind, in the plural."""
