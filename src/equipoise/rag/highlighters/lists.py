@@ -24,12 +24,13 @@ def listed(question: str, best: Window) -> list[Window]:
     if not (asked and best.is_led and without_marker(best.own) != best.own):
         return []
     passage, top = best.passage, best.read[0][0]
-    lead = next((passage.text[start:end] for start, end in passage.sentences if start == top), "")
+    units = passage.sentences or ()
+    lead = next((passage.text[start:end] for start, end in units if start == top), "")
     named = _stems("\n".join((*best.above, lead)))
     own = (_stems(question) & _stems(best.own)) - named - stems_of(common_words())
     if own or not asked <= named:
         return []
-    places = enumerate(zip(passage.sentences, passage.readings, strict=True))
+    places = enumerate(zip(units, passage.readings, strict=True))
     items = [
         Window(passage, *place, row, row + 1, read=read)
         for row, (place, read) in places
