@@ -21,14 +21,11 @@ _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
 _STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?:\n(?=[^\s])[^~\n]*+){0,3}+(?<=\S)~~(?!~)")
 _MARK = re.compile(
-    r"\\.|`++|!\[|:(?:octicons|material|fontawesome|simple)-[\w-]++:(?:\{[^{}\n]*+\})?+|(?<!~)~~(?!~)|<(?:!--|/[a-zA-Z][^<>\n]{0,30}+>|(?=[a-zA-Z]))"
+    r"\\.|`++|:(?:octicons|material|fontawesome|simple)-[\w-]++:(?:\{[^{}\n]*+\})?+|(?<!~)~~(?!~)|<(?:!--|/[a-zA-Z][^<>\n]{0,30}+>|(?=[a-zA-Z]))"
     r"|&(?:#\d{1,7}+|#[xX][0-9a-fA-F]{1,6}+|[a-zA-Z]\w{1,31}+);",
     re.DOTALL,
 )
 _MAY_HIDE = re.compile(r"[`~<\[&:\\]")
-_PICTURE = re.compile(
-    r"!\[((?:[^\[\]\\\n]|\\.)*+)\](?:\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?+\)|\[[^\[\]\n]*+\])(?:\{[^{}\n]*+\})?+"
-)
 _ESCAPED = frozenset("$%&',/:;?@^\"=_")
 """Characters that begin nothing here, behind a backslash."""
 _RAISED = re.compile(r"<(su[bp])>(<a\b[^<>\n]{0,200}+>)?+([^<\n]{1,40}+)(?:</a>)?+</\1>", re.IGNORECASE)
@@ -184,8 +181,8 @@ class Scan:
                 start, place = self._element(mark.start(), is_first=mark.start() == first)
                 if place > start:
                     yield start, place
-            elif mark.group()[0] in "!:\\":
-                place = self._otherwise(mark)
+            elif mark.group()[0] in ":\\":
+                self._otherwise(mark)
             elif self._has_html:
                 self._mark(mark)
             if place >= end:
@@ -218,18 +215,13 @@ class Scan:
         inside = self._comment_end < self._end_of_paragraph(mark.start())
         return min(self._comment_end + 3, len(self._text)) if is_block or inside else 0
 
-    def _otherwise(self, mark: re.Match[str]) -> int:
-        """Behind a picture, which stands for its text as in HTML, an icon, which says nothing, or a character behind a
-        backslash."""
+    def _otherwise(self, mark: re.Match[str]) -> None:
+        """An icon, which says nothing, or a character behind a backslash."""
         said = mark.group()
         if said[0] == ":":
             self.shown.append((*mark.span(), ""))
-        elif said[0] == "\\" and said[1] in _ESCAPED:
+        elif said[1] in _ESCAPED:
             self.shown.append((*mark.span(), said[1]))
-        elif picture := _PICTURE.match(self._text, mark.start()):
-            self.shown.append((*picture.span(), _alternative(picture[1])))
-            return picture.end()
-        return mark.end()
 
     def _mark(self, mark: re.Match[str]) -> None:
         """A tag that ends, or a reference to a character, if it is one."""
@@ -244,9 +236,11 @@ class Scan:
         """A tag stands for nothing, a picture for its text, `<br>` for the end of a line; an unknown one is text."""
         if not self._has_html or (tag not in _RUNNING and tag not in _BLOCKS and tag != "code"):
             return
+        alt = one_line(attributes.get("alt") or "") if tag == "img" else ""
         glued = tag in _BLOCKS and self._text[start - 1 : start].strip()
-        said = "`" if tag == "code" else " " if glued else ""
-        said = _alternative(attributes.get("alt") or "") if tag == "img" else said
+        said = (
+            f" [{alt}] " if len(alt.split()) >= _ALT_WORDS else "`" if tag == "code" else " " if glued else ""
+        )
         if tag == "br":
             line = self._text[self._text.rfind("\n", 0, start) + 1 : self._line_end(end)]
             goes_on = self._text[end : self._line_end(end)].strip()
@@ -304,9 +298,3 @@ class Scan:
             if depth == 0:
                 return match.end()
         return limit
-
-
-def _alternative(text: str) -> str:
-    """What stands for a picture."""
-    alt = one_line(text)
-    return f" [{alt}] " if len(alt.split()) >= _ALT_WORDS else ""
