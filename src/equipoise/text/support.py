@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from equipoise.text.numerals import quantities
-from equipoise.text.tokens import STOP_WORDS, WORD, name_matches, words
+from equipoise.text.tokens import STOP_WORDS, WORD, content_words, name_matches, words
 
 # Numbering and reference marks a model adds: "1. ", "(2) ", "- " at line starts, "[1]" and "[2, 3]" anywhere.
 _MARKS = re.compile(r"(?m)^[ \t]*(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=\S)|\[\d{1,2}(?:, ?\d{1,2})*\]")
@@ -79,6 +79,11 @@ def common_words() -> frozenset[str]:
     """About 2,000 English words without a topic, from `common_words.txt`; an answer may add them freely."""
     lines = files(__package__).joinpath("common_words.txt").read_text("utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of its words, the commonest (STOP_WORDS) aside."""
+    return frozenset(map(stem, content_words(text)))
 
 
 @lru_cache(maxsize=4)

@@ -5,8 +5,7 @@ import re
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.block_text import without_marker
 from equipoise.text.quotes import LIST
-from equipoise.text.support import common_words, stem, stems_of
-from equipoise.text.tokens import content_words
+from equipoise.text.support import common_words, content_stems, stem, stems_of
 
 _ASKED = re.compile(
     r"\b(?:which|what|list|name|all|every)\b(?:\s+(?:all|of|the|are|other|different|kinds?|types?|sorts?)){0,4}+"
@@ -26,8 +25,8 @@ def listed(question: str, best: Window) -> list[Window]:
     passage, top = best.passage, best.read[0][0]
     units = passage.sentences or ()
     lead = next((passage.text[start:end] for start, end in units if start == top), "")
-    named = _stems("\n".join((*best.above, lead)))
-    own = (_stems(question) & _stems(best.own)) - named - stems_of(common_words())
+    named = content_stems("\n".join((*best.above, lead)))
+    own = (content_stems(question) & content_stems(best.own)) - named - stems_of(common_words())
     if own or not asked <= named:
         return []
     places = enumerate(zip(units, passage.readings, strict=True))
@@ -37,7 +36,3 @@ def listed(question: str, best: Window) -> list[Window]:
         if read and read[0][0] == top < place[0]
     ]
     return items if sum(len(item.own.split()) for item in items) <= LIST else []
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, content_words(text)))

@@ -22,7 +22,7 @@ from equipoise.text.lines import BETWEEN_CELLS, is_told_row
 from equipoise.text.mails import says_who
 from equipoise.text.months import CALENDAR
 from equipoise.text.quotes import LONGEST
-from equipoise.text.support import stem
+from equipoise.text.support import content_stems, stem
 from equipoise.text.tokens import STOP_WORDS, names, numbers, words
 
 _JOINING = frozenset(
@@ -132,7 +132,7 @@ def _apart(
 
 
 def _has_all(text: str, wanted: Sequence[frozenset[str]]) -> bool:
-    return all(others <= _told(text) for others in wanted)
+    return all(others <= content_stems(text) for others in wanted)
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -230,15 +230,14 @@ def _instead(own: Path, path: Path, said: frozenset[str], named: frozenset[str])
     """What the question names of `path` that sets it apart from `own`, which it does not name; empty where it names
     both or neither. Headings count that it has by name, and such of a series: "Lyon depot", "Turin depot"."""
     pairs = zip(path[1:], own[1:], strict=False)
-    theirs, ours = next(((_told(a), _told(b)) for a, b in pairs if a != b), (_told(""), _told("")))
+    theirs, ours = next(
+        ((content_stems(a), content_stems(b)) for a, b in pairs if a != b),
+        (content_stems(""), content_stems("")),
+    )
     differs = theirs - ours
     series = bool(theirs & ours) and len(theirs) == len(ours)
     wanted = differs <= said and (series or differs <= named) and not ours - theirs <= said
     return differs if wanted else frozenset()
-
-
-def _told(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
@@ -257,10 +256,10 @@ def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Win
     """The best row, and the rows of its name below what else the question names: of "which is quieter, the Corvo or
     the Gavia" the noise of both. Empty where it is no `name: value`, or nothing else is named."""
     name, colon, _ = best.own.partition(": ")
-    said, ours = frozenset(map(stem, words(question))), _told("\n".join(best.above))
+    said, ours = frozenset(map(stem, words(question))), content_stems("\n".join(best.above))
 
     def is_other_side(window: Window) -> bool:
-        theirs = _told("\n".join(window.above))
+        theirs = content_stems("\n".join(window.above))
         sides = (ours - theirs, theirs - ours)
         return hand(window.passage) == hand(best.passage) and all(side and side <= said for side in sides)
 
@@ -273,7 +272,7 @@ def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
     have one. Empty where rows are not asked for, or where none says yes or none no."""
     if not is_told_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
         return []
-    asked, kind = _told(question), _kind(best)
+    asked, kind = content_stems(question), _kind(best)
     rows = (window for window in windows if is_told_row(window.own) and _kind(window) == kind)
     said = {row: _verdicts(asked, row.own) for row in rows}
     yes = [row for row, verdicts in said.items() if verdicts == {True}]
@@ -283,7 +282,7 @@ def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
 def _verdicts(asked: frozenset[str], row: str) -> set[bool]:
     """What the cells say whose column is named by words that are `asked` for."""
     cells = (cell.partition(": ") for cell in row.split(BETWEEN_CELLS))
-    values = [words(value)[:1] for name, _, value in cells if (told := _told(name)) and told <= asked]
+    values = [words(value)[:1] for name, _, value in cells if (told := content_stems(name)) and told <= asked]
     return {_VERDICTS[word] for first in values for word in first if word in _VERDICTS}
 
 
@@ -388,4 +387,4 @@ def _telling(question: str, text: str) -> frozenset[str]:
     """The words and days of the question that the text has, and the numbers that lie between its bounds."""
     days = dates(question) & dates(text)
     amounts = {number for number in numbers(question) if bounded(number, text)}
-    return _told(question) & _told(text) | {f"{month}-{day}" for month, day in days} | amounts
+    return content_stems(question) & content_stems(text) | {f"{month}-{day}" for month, day in days} | amounts
