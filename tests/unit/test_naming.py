@@ -74,6 +74,23 @@ def test_ranges_and_lists_of_numbers_hold_what_lies_between():
     assert "bath" in left("Does room 9 have a bath?", text)
 
 
+@pytest.mark.parametrize(
+    "question", ["Does Dr Lee speak German?", "does dr lee speak german", "Does Dr. Ida Lee speak German?"]
+)
+def test_what_is_said_of_one_person_is_said_of_no_other(question):
+    text = "Dr Ida Lee joined in 2012. She treats adults. Dr Omar Smith speaks German. He treats children. Tea is free."
+    kept = left(question, text)
+    assert kept == "Dr Ida Lee joined in 2012. / She treats adults."
+    assert "German" in left("Does Dr Smith speak German?", text)
+    assert left("Is the dr in?", text).count("/") == 4
+
+
+def test_people_named_together_are_meant_together():
+    text = "Mr Ash, Ms Bell and Dr Cole are on call. They sit upstairs. Mrs Dahl is not."
+    assert left("Is Ms Bell on call?", text).endswith("They sit upstairs.")
+    assert "Ash" not in left("Is Mrs Dahl on call?", text)
+
+
 def test_bounds_and_references_name_nothing():
     text = "Nets are known as of release 3. Knots need release 2 or later. Ropes, see release 4, are long. All float."
     assert left("Do nets float in release 5?", text).count("/") == 3

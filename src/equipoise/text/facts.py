@@ -13,7 +13,7 @@ from equipoise.text.support import common_words, stem
 from equipoise.text.tokens import STOP_WORDS, WORD, name_matches
 
 _CALENDAR = frozenset(name.casefold() for name in (*ENGLISH, *WEEKDAYS))
-_TITLES = frozenset("mr ms mrs miss dr prof sir".split())  # noqa: SIM905
+TITLES = frozenset("mr ms mrs miss dr prof professor sir herr frau mme".split())  # noqa: SIM905
 _FORMS = dict(
     pair.split(":")
     for pair in """
@@ -223,7 +223,7 @@ def _stems(text: str, amounts: list[Quantity]) -> Iterator[str]:
     }
     for match in WORD.finditer(text):
         word = match.group().casefold()
-        if not (match.start() in counted or word in STOP_WORDS | _EMPTY | _TITLES or denials(word)):
+        if not (match.start() in counted or word in STOP_WORDS | _EMPTY | TITLES or denials(word)):
             yield root(word)
 
 
@@ -238,14 +238,14 @@ def _names(text: str, amounts: list[Quantity]) -> Iterator[str]:
         if named_here and before and _begins_name(before) and before.end() + 1 == match.start():
             yield root(before.group())
         in_calendar = match.group()[0].isupper() and word.removesuffix("s") in _CALENDAR
-        if (named_here and word not in _TITLES | _EMPTY) or in_calendar:
+        if (named_here and word not in TITLES | _EMPTY) or in_calendar:
             yield root(word)
         before = match
 
 
 def _begins_name(match: re.Match[str]) -> bool:
     word = match.group()
-    return word[0].isupper() and word.casefold() not in STOP_WORDS | _TITLES | _EMPTY | common_words()
+    return word[0].isupper() and word.casefold() not in STOP_WORDS | TITLES | _EMPTY | common_words()
 
 
 def _unit_end(text: str, amount: Quantity) -> int:

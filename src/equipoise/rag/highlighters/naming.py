@@ -7,14 +7,13 @@ apart: else a stranger's title would silence it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import pairwise, takewhile
 
 from equipoise.core.types import Passage, Span, Trust
-from equipoise.rag.highlighters.amounts import bounded, dates, measures
+from equipoise.rag.highlighters.amounts import bounded, dates
 from equipoise.rag.highlighters.forms import forms
+from equipoise.rag.highlighters.kinds import Kind, Mention, holds, labels
 from equipoise.rag.highlighters.reading import Window, above
 from equipoise.text.corrections import DAY, with_days
 from equipoise.text.facts import YEARS
@@ -23,21 +22,9 @@ from equipoise.text.mails import says_who
 from equipoise.text.months import CALENDAR
 from equipoise.text.quotes import LONGEST
 from equipoise.text.support import content_stems, stem
-from equipoise.text.tokens import STOP_WORDS, names, numbers, words
+from equipoise.text.tokens import names, numbers, words
 
-_JOINING = frozenset(
-    {"to", "and", "or", "until", "through", "bis", "und", "oder", "à", "et", "ou", "a", "y", "no"}
-)
-_CODE = re.compile(r"(?<![\w.-])[A-Z\d]\w*+(?:[./-]\w++)*+")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*+")
-_SCALE = frozenset("age aged size weigh weighs weighing cost costs costing rated worth".split())  # noqa: SIM905
-"""Words that stand before amounts, not before the number of a thing."""
-
-_BOUNDING = frozenset(
-    "since from until before after than as see cf later newer above higher earlier older".split()  # noqa: SIM905
-)
-"""Words around a number that say from where to where, or where to look."""
-
 _EVERY = re.compile(r"\b(?:which|all|list|every|each|how many|most|least|\w{2,}est)\b", re.IGNORECASE)
 """Words that ask for every row of a table."""
 
@@ -58,12 +45,8 @@ _END = re.compile(r"(?<=[.!?])\s|\n")
 CLEAR = 1.0
 """By so much the score (log-odds) of a row tells it from others; chosen on 30 questions of our own (LOG.md)."""
 
-Mention = tuple[str, ...]
-"""The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
 Path = tuple[str, ...]
 """File name, title and headings."""
-Kind = Callable[[str], list[Mention]]
-"""Finds the mentions of a kind in a text, in order."""
 
 
 def about(question: str, windows: Sequence[Window]) -> list[Window]:
@@ -71,15 +54,15 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
     paths = dict.fromkeys(window.above for window in windows)
     passages = dict.fromkeys(window.passage.text for window in windows)
     fitting = list(windows)
-    for kind, asked in _labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
+    for kind, asked in labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
         fitting = [window for window in fitting if _fits(kind, asked, window)]
     years = frozenset(filter(_is_year, words(question)))
     if years:
-        dated = {hand(one.passage) for one in windows for mention in _years(one) if _holds(mention, years)}
+        dated = {hand(one.passage) for one in windows for mention in _years(one) if holds(mention, years)}
         fitting = [
             one
             for one in fitting
-            if dated.isdisjoint(_by(one.passage)) or all(_holds(mention, years) for mention in _years(one))
+            if dated.isdisjoint(_by(one.passage)) or all(holds(mention, years) for mention in _years(one))
         ]
     apart = _apart(question, [(window.passage, window.above) for window in windows])
     fitting = [one for one in fitting if _has_all(one.text, apart[hand(one.passage), one.above])]
@@ -95,12 +78,12 @@ def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
     to 4059 where it asks why job 4061 failed."""
     apart = _apart(question, [(passage, above(passage)) for passage in passages])
     whole = {passage: "\n".join((*above(passage), passage.text)) for passage in passages}
-    labels = _labels(question, "\n".join(whole.values()))
+    asked = labels(question, "\n".join(whole.values()))
 
     def is_of_others(passage: Passage) -> bool:
         begins = "\n".join((*above(passage), _END.split(passage.text, 1)[0]))
-        named = ((kind(whole[passage]), asked) for kind, asked in labels.items() if kind(begins))
-        return any(not any(_holds(mention, asked) for mention in own) for own, asked in named)
+        named = ((kind(whole[passage]), values) for kind, values in asked.items() if kind(begins))
+        return any(not any(holds(mention, values) for mention in own) for own, values in named)
 
     return frozenset(
         one for one in whole if is_of_others(one) or not _has_all(one.text, apart[hand(one), above(one)])
@@ -135,22 +118,6 @@ def _has_all(text: str, wanted: Sequence[frozenset[str]]) -> bool:
     return all(others <= content_stems(text) for others in wanted)
 
 
-def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
-    """What the question names by a number ("ward 3") or a code ("E06") of a kind of which the text names some."""
-    found: dict[Kind, frozenset[str]] = {}
-    codes: dict[str, set[str]] = {}
-    for code in _codes(question):
-        codes.setdefault(_shape(code), set()).add(code)
-    labels: dict[str, set[str]] = {}
-    asked, amounts = words(question), measures(question, text)
-    for before, word in pairwise(asked):
-        if _is_label(before) and word[0].isdigit() and word not in amounts:
-            labels.setdefault(stem(before), set()).add(word)
-    found |= {partial(_shaped, shape): frozenset(some) for shape, some in codes.items()}
-    found |= {partial(_numbered, label): frozenset(some) for label, some in labels.items()}
-    return {kind: values for kind, values in found.items() if kind(text)}
-
-
 def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
     """Of what a hand says only what has the options that the question names ("What is --fuzzy?"), or stands in their
     entry; all of it where nothing does."""
@@ -162,57 +129,14 @@ def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
     return [one for one in windows if one in having or hands.isdisjoint(_by(one.passage))]
 
 
-def _is_label(word: str) -> bool:
-    return word.isalpha() and word not in STOP_WORDS | CALENDAR | _SCALE
-
-
-def _shape(code: str) -> str:
-    """E06 is of one shape with E11, 4711-B with 4117-C."""
-    digits = re.sub(r"\d+", "9", code)
-    return digits if code[0].isalpha() else re.sub("[A-Za-z]+", "A", digits)
-
-
-def _codes(text: str) -> list[str]:
-    """What has a capital and a digit, in order."""
-    found = _CODE.findall(text)
-    return [code for code in found if any(map(str.isdigit, code)) and any(map(str.isupper, code))]
-
-
-def _shaped(shape: str, text: str) -> list[Mention]:
-    return [(code,) for code in _codes(text) if _shape(code) == shape]
-
-
-def _numbered(label: str, text: str) -> list[Mention]:
-    """The numbers behind each `label` (a stem), but for bounds and references: "since", "see", "or later"."""
-    said = words(text)
-    found = []
-    for at, word in enumerate(said[:-1], 1):
-        if said[at][0].isdigit() and stem(word) == label:
-            behind = list(takewhile(lambda other: other in _JOINING or other[0].isdigit(), said[at:]))
-            around = {*said[max(0, at - 3) : at - 1], *said[at + len(behind) : at + len(behind) + 1]}
-            if around.isdisjoint(_BOUNDING):
-                found.append(tuple(other for other in behind if other[0].isdigit()))
-    return found
-
-
 def _fits(kind: Kind, asked: frozenset[str], window: Window) -> bool:
     """Whether the window is about one of those that are asked for, or about none of the kind."""
     if own := kind(window.text):
-        return any(_holds(mention, asked) for mention in own)
+        return any(holds(mention, asked) for mention in own)
     starts = [start for start, _ in window.passage.sections if start <= window.start]
     before = kind(window.passage.text[max(starts, default=0) : window.start])
     mentions = before or next(filter(None, map(kind, reversed(window.above))), [])
-    return not mentions or _holds(mentions[-1], asked)
-
-
-def _holds(mention: Mention, asked: frozenset[str]) -> bool:
-    """Whether one of those asked for is in the mention, or between the least and the greatest number of it."""
-    if not asked.isdisjoint(mention):
-        return True
-    bounds = [float(one) for one in mention if one.isdecimal()]
-    return len(bounds) > 1 and any(
-        min(bounds) <= float(one) <= max(bounds) for one in asked if one.isdecimal()
-    )
+    return not mentions or holds(mentions[-1], asked)
 
 
 def _is_year(word: str) -> bool:
@@ -305,8 +229,8 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     tell them apart, since a title may name them all. A list with its label leaves others out that are ranked below it,
     and so do its items other lists."""
     held = _held(question, windows)
-    labels = frozenset(window for window in windows if window.is_label)
-    told = {one: _telling(question, one.text) for one in windows if one in labels or one in held}
+    labelled = frozenset(window for window in windows if window.is_label)
+    told = {one: _telling(question, one.text) for one in windows if one in labelled or one in held}
     ranks = {window: rank for rank, window in enumerate(told)}
     own = {window: has & _telling(question, window.own) for window, has in held.items()}
     most: dict[tuple[str, str], set[frozenset[str]]] = {}
@@ -316,7 +240,7 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
         nearby.setdefault(_kind(window), set()).add(own[window])
 
     def is_outdone(window: Window) -> bool:
-        lists = (one for one in (told if window in labels else labels) if ranks[one] < ranks.get(window, 0))
+        lists = (one for one in (told if window in labelled else labelled) if ranks[one] < ranks.get(window, 0))
         if any(told[window] < told[one] and _kind(window) == _kind(one) for one in lists):
             return True
         if window not in held:
