@@ -17,7 +17,7 @@ class StoreUrl:
 
     @property
     def scheme(self) -> str:
-        """What it begins with; a store of ours with one of SCHEMES."""
+        """The part before "://", in lower case; our own stores have one of SCHEMES."""
         return self.address.partition("://")[0].lower()
 
     def __str__(self) -> str:

@@ -1,17 +1,17 @@
-"""What is closed at the end of a `with` block."""
+"""A base class for objects that a `with` block closes."""
 
 from abc import ABC, abstractmethod
 from typing import Self
 
 
 class Closing(ABC):
-    """Base of what has a `close`."""
+    """A context manager that calls `close` at the end of its `with` block."""
 
     __slots__ = ()
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what is held."""
+        """Release what is held, such as files and connections."""
 
     def __enter__(self) -> Self:
         return self

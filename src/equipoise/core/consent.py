@@ -48,7 +48,7 @@ def give(consent: Consent) -> None:
 
 
 def withdraw(path: Path) -> bool:
-    """Forget a consent; whether there was one."""
+    """Forget the consent for `path`; returns whether there was one."""
     record = _record(str(path))
     try:
         record.unlink()

@@ -1,4 +1,4 @@
-"""Stored texts and their blocks; `core.types` has them too.
+"""Stored texts and their blocks; `core.types` re-exports most of them.
 
 Offsets are Python string indices (code points) into `Document.text`, start inclusive, end exclusive.
 """
@@ -32,7 +32,7 @@ class BlockKind(StrEnum):
     ROW = "row"
     ASIDE = "aside"
 
-    __hash__ = str.__hash__  # that of enums is not built in: sets of kinds are asked for every block
+    __hash__ = str.__hash__  # Enum.__hash__ runs in Python, too slow for set lookups on every block
 
 
 DEEPEST = 99
@@ -43,10 +43,10 @@ class Block(NamedTuple):
     """Document.text[start:end], which a reader sees as one thing.
 
     `level` is a heading's place in the outline (1 is the highest) and an item's depth in its list (1 is the outermost).
-    `intro` is the row of the earlier block that introduces it, -1 for none: the sentence before a list, the line that
-    announces code, the column names of a row. `line` is the 1-based line of the file it begins on, 0 where the format
-    has no lines that a person sees. `under` is the row of the heading it stands under, of a heading the row of the one
-    that encloses it, -1 for none: `text.outline.outlined` finds it, no loader has to.
+    `intro` is the row (index in `Document.blocks`) of the earlier block that introduces it, -1 for none: the sentence
+    before a list, the line that announces code, the column names of a row. `line` is the 1-based line of the file it
+    begins on, 0 where the format has no lines that a person sees. `under` is the row of the heading above it (of the
+    enclosing one for a heading), -1 for none; loaders leave it to `text.outline.outlined`.
     """
 
     kind: BlockKind
@@ -59,8 +59,8 @@ class Block(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """What is corrected: text[start:end] of a document by text[low:high] of the one with this id and source; `anew`:
-    that says all of it, with other values."""
+    """A correction of text[start:end] of one document by text[low:high] of the document `doc_id`, whose source is
+    `source`. `anew`: the correction restates all of it with other values."""
 
     start: int
     end: int
@@ -96,7 +96,7 @@ class Document:
 
     @property
     def written_by(self) -> str:
-        """Its author; where nobody said, whoever wrote the document with this source."""
+        """Its author; the source stands in for one where no author was given."""
         return self.author or self.source
 
     def page_at(self, offset: int) -> int | None:

@@ -8,12 +8,12 @@ from pydantic import SecretStr
 from equipoise.core.settings import ModelSettings
 
 OPENAI = "https://api.openai.com/v1"
-"""Whose OPENAI_API_KEY is where OPENAI_BASE_URL is not set."""
+"""The endpoint that OPENAI_API_KEY belongs to if OPENAI_BASE_URL is not set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where requests go, and the key for just this place. None: none was named."""
+    """Where requests go, and the API key for that endpoint only; None for what was not set."""
 
     url: str | None
     key: SecretStr | None
@@ -35,7 +35,7 @@ def azure(settings: ModelSettings, environment: Mapping[str, str]) -> Endpoint:
 
 
 def named(environment: Mapping[str, str], variable: str) -> str | None:
-    """The value of a variable; a blank one names nothing."""
+    """The value of an environment variable, None if it is unset or blank."""
     return environment.get(variable, "").strip() or None
 
 
@@ -45,7 +45,7 @@ def _pair(environment: Mapping[str, str], url: str, key: str) -> Endpoint:
 
 
 def _chosen(settings: ModelSettings, own: Endpoint, *, otherwise: str | None = None) -> Endpoint:
-    """The endpoint of the settings before that of the environment, whose key is for its own endpoint alone."""
+    """The endpoint of the settings, else the environment's (`own`), whose key goes to its own endpoint alone."""
     if not settings.base_url:
         return Endpoint(own.url, settings.api_key or own.key)
     same = settings.base_url.rstrip("/") == (own.url or otherwise or "").rstrip("/")

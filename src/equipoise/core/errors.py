@@ -2,7 +2,7 @@
 
     EquipoiseError                 exit code 3
     |-- InputError                 exit code 2: what the caller typed or passed
-    |   |-- QuestionError          a question cannot be used: the one error whose words are for who asks
+    |   |-- QuestionError          a question cannot be used: the one error that the person who asks is shown
     |   |-- SettingsError          a setting is unknown or has a bad value
     |   `-- MissingExtra           an optional part is not installed
     |-- CorpusError                documents and the store
@@ -12,8 +12,8 @@
     |-- ModelError                 encoders and language models
     |   |-- ModelUnavailable       no key, no endpoint, no weights, time-out
     |   |-- ModelReplyError        the model answered something that cannot be used
-    |   `-- WeightsError           a weights file has not the hash of its manifest
-    `-- ServerError                a running server of ours that was asked: gone, busy, or it failed
+    |   `-- WeightsError           a weights file does not match the hash in its manifest
+    `-- ServerError                an equipoise server cannot be reached, is busy, or failed
 
 A message is one sentence or two: what happened, to which file or field, and what to do next.
 """
@@ -70,7 +70,7 @@ class StoreError(CorpusError):
 
 
 class StoreLost(StoreError):
-    """The database was lost in the middle of a question or change, of which nothing was kept: try again."""
+    """The database went away in the middle of a question or change; nothing of it was kept, so try again."""
 
 
 class ModelError(EquipoiseError):
@@ -99,7 +99,7 @@ class ServerError(EquipoiseError):
 
 @contextmanager
 def after_spending(usage: Usage) -> Iterator[None]:
-    """Adds `usage`, what the work before cost, to a ModelError that is raised inside."""
+    """Adds `usage`, the cost of the work before, to any ModelError raised inside."""
     try:
         yield
     except ModelError as error:

@@ -1,4 +1,4 @@
-"""Which settings say *where to*: a folder's settings file may choose how, never where to, without consent.
+"""Which settings need consent: a folder's settings file may choose *how*, but *where to* only with the user's consent.
 
 A marker on the field decides (`Annotated[str, HOW]`). What has no marker and is neither a number nor one of a
 closed list of words needs consent, so a new field that names a place cannot be forgotten.

@@ -40,10 +40,10 @@ def of_file(layer: Layer, path: Path, values: Mapping[str, Any]) -> Values:
 
 
 def unpaired(layers: Iterable[Values], merged: dict[str, Values]) -> tuple[str, ...]:
-    """Gives `merged` the API key of the endpoint in force; returns the settings left out where that has none.
+    """Puts the API key of the endpoint in force into `merged`; returns the key setting as left out if none fits.
 
-    A key is for the endpoint that its own side (the folder's file, or all else) had named when it came; without
-    one, for that of OPENAI_BASE_URL and its like, which no file may rely on.
+    A key belongs to the endpoint that its own side (the folder's file, or all other layers) has named so far; if that
+    named none, to the one of OPENAI_BASE_URL and the like, on which no settings file may rely.
     """
     named: dict[str, object] = {}
     force: tuple[str, object] = ("user", None)

@@ -1,7 +1,7 @@
 """What is known of a document beside its text: names with typed values.
 
-A text that is a date (2024-05-01) is a date, wherever it comes from, so JSON needs no sign for one. `token` is how a
-value is kept and compared: values of different kinds are never equal, and neither is before the other.
+A text in the form of a date (2024-05-01) is always taken as a date, so JSON needs no marker for one. `token` is the
+form in which a value is stored and compared: values of different kinds are never equal, and have no order.
 """
 
 import json
@@ -19,14 +19,14 @@ Token: TypeAlias = str | int | float
 """A number, or a text that begins with the letter of its kind and a colon."""
 
 MOST, LONGEST = 64, 500
-"""Names of a document, and characters of a text."""
+"""Limits: names for each document, and characters of a text value."""
 LARGEST = 2**53
-"""Whole numbers lie between this and its opposite: beyond, stores compare them in different ways."""
+"""Whole numbers are smaller than this in absolute value: beyond it, stores compare them in different ways."""
 COLLECTION = "collection"
 """The name that only the operator gives a value to: no document says itself which collection it is in."""
 DATE, READ = "date", "read"
-"""The names of the day that a document says it is of, else its server, and of that on which its text was read from a
-source."""
+"""The names of two days: the document's own date (as it says itself, else its server), and the day on which its text
+was read from a source."""
 
 UNSTORED = re.compile("[\0\ud800-\udfff]")
 """What no store can keep: a zero character, half a surrogate pair."""
@@ -71,7 +71,7 @@ def checked(given: Mapping[str, object]) -> dict[str, Scalar]:
 
 
 def told(given: Mapping[str, object]) -> dict[str, Scalar]:
-    """What a document says of itself: of `given` what can be metadata, names made such, and never a collection."""
+    """A document's metadata about itself: what of `given` can be metadata, names normalised, never a collection."""
     known: dict[str, Scalar] = {}
     for key, value in given.items():
         with suppress(InputError):

@@ -1,5 +1,5 @@
-"""Parts of other packages, found by their entry points (docs/extensions.md). Nothing is imported before its name is
-asked for, and a name of ours is never looked up here."""
+"""Parts that other packages add, found by their entry points (docs/extensions.md). Nothing is imported before its name
+is asked for, and names of our own parts are never looked up here."""
 
 from collections.abc import Mapping
 from importlib import metadata

@@ -1,6 +1,6 @@
 """The extension points: one or two methods each. A backend is an object that has them; nothing to inherit from.
 
-Whatever may wait for a model is async; pure computation is not. `core.sync.run` is the sync edge.
+Whatever may wait for a model is async; pure computation is not. `core.sync.run` calls async code from sync code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class ChatModel(Protocol):
 class Encoder(Protocol):
     """Texts to unit vectors. `name` identifies the vector space: a store refuses another one.
 
-    What an encoder may do beyond this (encode questions apart, read many languages): `models.encoder`.
+    Optional abilities, such as encoding questions differently or reading many languages: see `models.encoder`.
     """
 
     @property
@@ -87,7 +87,7 @@ class Reranker(Protocol):
     def name(self) -> str: ...
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(n,) for n texts, higher where a text answers rather; each depends on the question and its text alone.
+        """(n,) for n texts, higher for likelier answers; each score depends on the question and its text alone.
 
         Raises ModelError.
         """
@@ -126,8 +126,8 @@ class Summarizer(Protocol):
 
 @runtime_checkable
 class Observer(Protocol):
-    """Told how far a message is while it is answered. Calls come one at a time, not all from the same thread; nothing
-    of the answer depends on them."""
+    """Is told of the progress while a message is answered. Calls come one at a time, not all from the same thread;
+    nothing of the answer depends on them."""
 
     def stage(self, name: str) -> None:
         """A stage begins: retrieve, rerank, filter, highlight, canonicalize, summarize, monitor; answer (plain RAG)."""
@@ -143,7 +143,7 @@ class Observer(Protocol):
 
 @runtime_checkable
 class Pipeline(Protocol):
-    """The whole way of a question."""
+    """All the way from a question to an answer or a refusal."""
 
     async def ask(
         self,

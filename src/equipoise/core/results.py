@@ -1,6 +1,6 @@
 """How a question ended: an answer or a refusal, with its trace. `to_dict` is what `equipoise ask --json` prints.
 
-For the person who asks are `Answer` and `Refusal` without their `trace`; the trace is for the operator.
+The person who asks may see `Answer` and `Refusal`, but not their `trace`: that is for the operator.
 """
 
 from collections.abc import Mapping
@@ -44,10 +44,10 @@ class Trace:
     What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
     name and endpoint), `probability` (0 to 1) that the passages answer and the `threshold` it must reach, the monitor's
     `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
-    `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
-    added. `spelling` holds words of it as they were typed and as they were read. `notice` tells the person who
-    asks that the encoder does not read it; empty where it does. `unheard` are words of a question without an answer
-    that no document has.
+    `read_as` is the text read in place of the question: an earlier question and this one; empty where nothing was
+    added. `spelling` has (as typed, as read) for each corrected word. `notice` tells the person who asks that the
+    encoder does not read the question's or the documents' language; empty where it does. `unheard` are words of an
+    unanswered question that no document has.
     """
 
     passages: tuple[ScoredPassage, ...] = ()
@@ -84,9 +84,9 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one author of untrusted documents says, in quotes of theirs: at least one, in document order.
+    """What one author of untrusted documents says, as quotes from them: at least one, in document order.
 
-    `impersonates` names the trusted document whose title or text theirs bears, empty where it bears none.
+    `impersonates` is the source of the trusted document whose title, file name or text theirs bears; empty for none.
     """
 
     author: str
@@ -96,8 +96,8 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What authors say alike: `statements`, the one that stands for the claim first, and how many of their authors are
-    independent of each other (1 or more). `side` is that which they take, where the question has sides."""
+    """Statements that claim the same, the one that represents the claim first; `independent` is how many of the claim's
+    authors are independent of each other (1 or more), `side` the side they take if the question has sides."""
 
     statements: tuple[Statement, ...]
     independent: int
@@ -129,8 +129,8 @@ class Answer:
     """An answer with the highlights it rests on, for the person who asks; `trace` is for the operator.
 
     `grounded` as in `Summary`. `sub_answers` are the questions of a message that held several, empty for a single one.
-    `best_first` are the rows of `highlights` in the order in which the highlighter picked them, to be shown in;
-    the canonical order is that of the documents. `weak` is whether it is not very probable that they answer.
+    `best_first` are the indices of `highlights` in the order to show them in, the one in which the highlighter picked
+    them; `highlights` itself is in document order. `weak`: it is not very probable that they answer.
     `others` is what untrusted documents say: where trusted ones do not answer they are all there is, and `trust` says
     so.
     """
@@ -146,8 +146,8 @@ class Answer:
 
     @property
     def trust(self) -> Trust:
-        """Who may have written what the answer rests on: anybody, where one of its highlights is by anybody; without
-        highlights, one of the passages that were read."""
+        """UNTRUSTED if any highlight (without highlights: any passage that was read) is not from a trusted document,
+        else TRUSTED."""
         read = (scored.passage for scored in self.trace.passages)
         every = {one.trust for one in self.highlights.items or read}
         return Trust.TRUSTED if every <= {Trust.TRUSTED} else Trust.UNTRUSTED
@@ -158,7 +158,7 @@ class Answer:
         return tuple(self.highlights.items[row] for row in self.best_first) or self.highlights.items
 
     def __str__(self) -> str:
-        """The text, and below it where the quotes stand that it rests on."""
+        """The text, and below it the place of each quote that it rests on."""
         return "\n".join([self.text, *(f"[{n}] {_place(item)}" for n, item in enumerate(self.quotes, 1))])
 
     def to_dict(self) -> dict[str, Any]:

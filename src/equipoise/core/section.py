@@ -1,4 +1,4 @@
-"""What every section of the settings is: closed, frozen, and strict about what is no value at all."""
+"""The base of every section of the settings: frozen, without unknown keys, strict about values."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo, fie
 
 MAX_TEXT = 4096
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, None))]
-"""A list; as a variable, words with blanks between them."""
+"""A list of texts; in an environment variable they are separated by white space (`Lines`: by line ends)."""
 Lines = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, "\n"))]
 
 

@@ -1,8 +1,8 @@
 """Settings: defaults < the user's own file < the folder's `equipoise.toml` < `EQUIPOISE_*` variables < flags.
 
 A key is `section.name`; its variable is `EQUIPOISE_SECTION_NAME`. An unknown key is an error. The folder's file may
-choose how, never where to: keys that say where to count there only with the user's consent (`core.guarded`,
-`core.consent`). A key of a model goes with the endpoint beside it and to no other. `Layered.origin` tells where
+choose *how*, never *where to*: a key that says *where to* counts there only with the user's consent (`core.guarded`,
+`core.consent`). A model's API key goes to the endpoint set beside it and to no other. `Layered.origin` tells where
 each value came from. Secrets are `SecretStr` and never print.
 """
 
@@ -71,8 +71,8 @@ FILE_NAME = "equipoise.toml"
 USER_FILE_NAME = "config.toml"
 PREFIX = "EQUIPOISE_"
 NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_", "EQUIPOISE_SERVER_KEY", "EQUIPOISE_ATTACK_KEY")
-"""Variables that begin like ours (the second: all that begin so) and set nothing here; the last two hold the keys that
-`--server` and `attack run` show."""
+"""Beginnings of variables that have our prefix and set nothing here; the last two hold the API keys that `--server` and
+`attack run` send."""
 DEFAULT_STORE = Path(str(Settings().store.path))
 GONE = "the current folder is gone: change to one that is there"
 
@@ -165,8 +165,8 @@ def load(
     `folder` holds the project's file, else the nearest folder from the current one upwards that has one and is the
     user's own (`_nearest`); its relative paths are taken from there, and the index is kept there. The user's own
     file is `own_file`, or `user_file()` unless an `environment` was passed in place of the process's.
-    Raises SettingsError that names the key and where the bad value stands, and for a folder's file that says where
-    to without the user's consent.
+    Raises SettingsError that names the key and where the bad value stands, and for a folder's file with keys that
+    still need the user's consent.
     """
     layered = survey(flags, folder=folder, environment=environment, own_file=own_file)
     place = _place(folder)
@@ -231,7 +231,7 @@ def check(file: ProjectFile) -> None:
 
 
 def resolved(folder: Path) -> Path:
-    """`folder` as an absolute path without links; raises SettingsError where there is none such."""
+    """`folder` as an absolute path with links resolved; raises SettingsError if that fails."""
     try:
         return folder.resolve()
     except FileNotFoundError:
@@ -285,7 +285,7 @@ def _place(folder: Path | None) -> Path:
 
 
 def _check_default_store(layered: Layered, place: Path) -> None:
-    """A folder that was cloned may hold a link where the index is kept by default."""
+    """Raises SettingsError if the default index is a link out of its folder: a cloned folder may hold one."""
     path = layered.settings.store.path
     default = layered.origin.get("store.path", Origin()).layer == "default"
     if not default or not isinstance(path, Path):

@@ -17,7 +17,7 @@ WIKIS = ("mediawiki+https", "mediawiki+http")
 REMOTE = ("s3", "gs", "az", "sftp", "webdav", "webdav+http", "imaps", "git+https", "git+http", *WIKIS)
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(r"secret|pass|token|key|credential|sas|signature", re.IGNORECASE)
-"""In the name of an option: its value is a secret, or leads to one."""
+"""An option with this in its name holds a secret, or leads to one."""
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 
 
@@ -86,7 +86,7 @@ class SourceSettings(Section):
 
     @property
     def seconds(self) -> float:
-        """Of `every`; 0 where none is said."""
+        """`every` in seconds; 0 if it is not set."""
         return float(int(self.every[:-1]) * _SECONDS[self.every[-1]]) if self.every else 0.0
 
     def secret(self, environment: Mapping[str, str] | None = None) -> str:
@@ -94,7 +94,7 @@ class SourceSettings(Section):
         return self._value(self.authorization, environment)
 
     def secrets(self, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The options with their values. Raises SettingsError as `secret` does."""
+        """The options, with `env:NAME` replaced by its value. Raises SettingsError as `secret` does."""
         return {name: self._value(said, environment) for name, said in self.options.items()}
 
     def _value(self, said: str, environment: Mapping[str, str] | None) -> str:
@@ -108,12 +108,12 @@ class SourceSettings(Section):
 
 
 def scheme_of(address: str) -> str:
-    """The kind of a source."""
+    """The scheme of an address, in lower case: it tells the kind of the source."""
     return address.partition("://")[0].lower()
 
 
 def _each(given: object) -> object:
-    """Addresses alone, as a variable has them, are sources with nothing else said."""
+    """Turns bare addresses, as an environment variable holds them, into sources with default settings."""
     each = given.split() if isinstance(given, str) else given
     if not isinstance(each, list | tuple):
         return each

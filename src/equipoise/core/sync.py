@@ -1,4 +1,4 @@
-"""The sync edge of async code, and several pieces of work at a time."""
+"""Calling async code from sync code, and running several coroutines at once."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -9,14 +9,14 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` to its end and return its result, also where a loop runs already (a notebook)."""
+    """Run `work` to its end and return its result, even where an event loop runs already (a notebook)."""
     results: list[T] = []
 
     async def kept() -> None:
         results.append(await work)
 
-    # Not asyncio.run(work): in the main thread that prints the result of its task, twice, and throws the text away
-    # (signal.getsignal tries the handler as an enum). Results with vectors and documents take milliseconds to print.
+    # Not asyncio.run(work): in the main thread that takes the repr of the task's result, twice, and throws it away
+    # (signal.getsignal tries the handler as an enum). The repr of vectors and documents takes milliseconds.
     if not _loop_is_running():
         asyncio.run(kept())
     else:

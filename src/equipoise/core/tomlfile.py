@@ -12,10 +12,10 @@ from equipoise.core.errors import SettingsError
 
 MAX_BYTES = 65_536
 MAX_DOTS = 200
-"""In one line: tomllib keeps every beginning of a dotted key, 3.6 GB for one of 30,000 parts."""
+"""Dots in one line: tomllib keeps every prefix of a dotted key, 3.6 GB for one of 30,000 parts."""
 _FIX = "fix the file or move it away"
 SOURCES = "sources"
-"""The section that may be tables one after the other, `[[sources]]`: they are its key `listed`."""
+"""The section that may be an array of tables, `[[sources]]`, which becomes its key `listed`."""
 
 
 def read(path: Path) -> bytes | None:
@@ -62,7 +62,7 @@ def parsed(data: bytes, path: Path) -> dict[str, Any]:
 
 
 def with_value(data: bytes, section: str, name: str, value: str, path: Path) -> bytes:
-    """`data` with that one setting in it, the rest as it stands, comments too.
+    """`data` with one setting added or replaced; the rest stays as it is, comments too.
 
     Raises SettingsError for a file that is written in a way this cannot follow, and says what to write there.
     """
@@ -108,5 +108,5 @@ def _end(lines: list[str], first: int) -> int:
 
 
 def short(name: str, most: int = 60) -> str:
-    """A name from outside, as messages show it: in quotation marks, controls written out, cut where it is long."""
+    """An outside name as messages show it: quoted, control characters escaped, cut to `most` characters."""
     return repr(name if len(name) <= most else f"{name[:most]}…")

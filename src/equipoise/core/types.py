@@ -28,10 +28,10 @@ Array = NDArray[np.float32]
 class Query:
     """The user's question: untrusted. No module below the boundary imports this type.
 
-    `last` is a follow-up by itself, where `text` has the earlier question before it. `out_of_corpus` are words of the
-    question that no document has in any form, `unknown` those of them that are no common English words either. `read`
-    are the scores that texts have been given for it, by the reranker's name and the text: the next part that reads one
-    of them takes its score from here, and they end with the question.
+    `last` is a follow-up by itself, where `text` has the earlier question before it; empty for other questions.
+    `out_of_corpus` are words of the question that no document has in any form, `unknown` those of them that are no
+    common English words either. `read` caches the scores of texts by (reranker name, text), so that no part of the
+    pipeline scores a text again; it lives as long as the question.
     """
 
     text: str
@@ -45,12 +45,12 @@ class Query:
 class Passage:
     """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's.
 
-    `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings` it
-    begins with, say where a reader finds it. Headings are highest first, the last may be the name of an entry of a list
-    that it goes on with. `sentences` are (start, end) in `text` of what may be quoted of it; None where nobody has
-    looked. `sections` are (start, path) in `text` of those that begin in it, a path being headings as in `headings`.
-    `trust` is its document's. `readings` are, for each of the sentences, the (start, end) in `text` that are read for
-    it: what leads to it and itself, of a lead-in or a fragment all that is shown with it; empty: each by itself.
+    `source` with the `page` or `line` of its first character, or with `headings` and the number of the `paragraph`
+    below the last of them, tells a reader where it is. Headings are highest first; the last may be the name of a list
+    entry that the passage continues. `sentences` are (start, end) in `text` of what may be quoted of it; None where
+    they were not computed. `sections` are (start, path) in `text` of the sections that begin in it, a path being like
+    `headings`. `trust` is its document's. `readings` are, for each sentence, the (start, end) in `text` to read for it:
+    what leads to it and itself, for a lead-in or a fragment all that is shown with it; empty: each sentence alone.
     """
 
     passage_id: int
@@ -71,7 +71,7 @@ class Passage:
 
     @property
     def spot(self) -> str:
-        """Where it stands, for people and logs: its number would tell how much else is in the index."""
+        """Where it stands, for people and logs: its id would reveal how much else is in the index."""
         return f"{self.source or self.doc_id} [{self.start}:{self.end}]"
 
     def path_at(self, offset: int) -> tuple[str, ...]:
@@ -82,8 +82,8 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage with the score of one ranking (higher is better); `near`: like enough to the question to be shown to
-    who asked in vain."""
+    """A passage with the score of one ranking (higher is better); `near`: similar enough to the question to be named
+    by a refusal."""
 
     passage: Passage
     score: float
@@ -182,13 +182,12 @@ class Highlight:
 
     `spans` are (start, end) in the document of the canonical spans that it shows, `marks` their places in `text`; both
     empty where the whole quote is one. `start` and `end` are those of the whole quote, whose `text` is the document's,
-    but for "…" in a paragraph of its own where its middle was left out (`text.quotes`). `page` and `line` are those of
-    its first span, `heading` is the path of headings that stands under, and `paragraph` which block below the last of
-    them it is.
-    `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
-    `trust` is its document's: who may have written what is quoted. `date` is the day its document says it is of, `read`
-    the one on which the text was read from a source, `newer` the source of a newer version of its document, `corrected`
-    that of a correction of what it shows. `correction`: it says to correct something itself.
+    but for "…" in a paragraph of its own where its middle was left out (`text.quotes`). `page`, `line`, `heading` (the
+    path of headings above) and `paragraph` (the number of the block below the last heading) are those of its first
+    span. `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
+    `trust` is its document's: who may have written what is quoted. `date` is its document's own date, `read` the day
+    on which the text was read from a source, `newer` the source of a newer version of its document, `corrected` the
+    source of a correction of what it shows. `correction`: the quote itself says that it corrects something.
     """
 
     doc_id: str
@@ -213,7 +212,7 @@ class Highlight:
 
     @property
     def span(self) -> Span:
-        """From where to where it reaches, without its text."""
+        """The stretch of its document that it covers, without the text."""
         return Span(self.doc_id, self.start, self.end)
 
     @property
@@ -228,7 +227,7 @@ class Highlight:
 
     @property
     def said_corrected(self) -> str:
-        """By what it is corrected, in words; empty where it is not."""
+        """Says what corrects it, in words; empty where nothing does."""
         by = "in the same document" if self.corrected == self.source else f"by {self.corrected}"
         return f"corrected {by}" if self.corrected else ""
 
@@ -251,8 +250,8 @@ class Highlights:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summarizer's answer. `grounded` is False where the quotes had to stand in for it: it said things that
-    are `unsupported` by them, or what they say is `missing`, or the model wrote nothing usable (`failure` says how).
+    """A summarizer's answer. `grounded` is False where the quotes replace the model's text, because it says things that
+    are `unsupported` by them, leaves out what they say (`missing`), or is not usable at all (`failure` says how).
 
     `guessed_questions` are for the monitor and the operator's trace; they are never shown to the user.
     """
@@ -275,7 +274,7 @@ class Message:
 
 
 CUT = "length"
-"""Why a reply ended: it came to `max_tokens` (the word of the OpenAI protocol)."""
+"""The finish reason, in the OpenAI protocol, of a reply that was cut at `max_tokens`."""
 
 
 @dataclass(frozen=True, slots=True)

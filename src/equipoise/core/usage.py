@@ -1,11 +1,11 @@
-"""What models cost; `core.types` has it too."""
+"""What model calls cost; `core.types` re-exports it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the models of one question cost. Adds up."""
+    """Calls and tokens of one question's models; `+` adds them up. `replayed` counts replies from the replay cache."""
 
     calls: int = 0
     prompt_tokens: int = 0

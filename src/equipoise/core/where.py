@@ -1,4 +1,4 @@
-"""Which documents: a closed language over their metadata.
+"""Filters that choose documents: a small closed language over their metadata.
 
 A filter is an object, JSON, or a short text, and `as_where` takes any of them:
 
@@ -21,7 +21,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.metadata import Scalar, token
 
 MOST_CONDITIONS, MOST_VALUES, DEEPEST, LONGEST = 100, 500, 16, 20_000
-"""Conditions of a filter, values of all of them, levels of brackets, and characters of its text."""
+"""Limits of a filter: its conditions, the values of all of them, levels of brackets, and characters of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The value is of the kind of the bounds and not beyond them; None for one that is open, of which one may be."""
+    """The value lies within both bounds, inclusive, and is of their kind; one of them may be None, which is open."""
 
     name: str
     least: Scalar | None
@@ -46,7 +46,7 @@ class Range:
 
     @property
     def tokens(self) -> tuple[meta.Token | None, meta.Token | None]:
-        """Both bounds as tokens. Of numbers one may be None; of texts none is, so that other kinds lie outside."""
+        """Both bounds as tokens. An open one stays None for numbers; for texts it is the end of their kind's range."""
         least, most = (None if bound is None else token(bound) for bound in (self.least, self.most))
         kind = str(least if least is not None else most)[:2]
         if isinstance(least, str) or isinstance(most, str):
@@ -89,7 +89,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Not the part."""
+    """The negation of the part."""
 
     part: "Where"
 
@@ -137,7 +137,7 @@ def value(text: str) -> Scalar:
 
 
 def both(one: Where | None, other: Where | None) -> Where | None:
-    """Documents that both mean; None means all."""
+    """The filter for documents that match both; None matches all."""
     return And((one, other)) if one and other else one or other
 
 
@@ -165,7 +165,7 @@ def to_json(where: Where) -> dict[str, object]:
 
 
 def key_of(where: Where | None) -> str:
-    """A text that is the same for filters that are the same; values are told apart by kind, as `==` does not."""
+    """A cache key for a filter; unlike `==`, it tells values of different kinds (1 and true) apart."""
     return "" if where is None else json.dumps(to_json(where), ensure_ascii=False)
 
 
