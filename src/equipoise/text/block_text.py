@@ -1,4 +1,4 @@
-"""What stands in the blocks of a document, and next to them."""
+"""The blocks of a document: their text, what of it may be quoted, and the block next to one."""
 
 import re
 from bisect import bisect_left
@@ -13,13 +13,13 @@ _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1
 
 
 def units_in(document: Document, start: int, end: int) -> Sequence[Offsets]:
-    """What may be quoted that begins in a stretch."""
+    """What may be quoted of the document and begins in text[start:end], as (start, end) in order."""
     first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
     return document.sentences[first:stop]
 
 
 def pieces_of(document: Document, row: int) -> Sequence[Offsets]:
-    """What may be quoted of a block."""
+    """What may be quoted of the block `row`; nothing for row -1."""
     return units_in(document, document.blocks[row].start, document.blocks[row].end) if row >= 0 else ()
 
 
@@ -32,13 +32,13 @@ def next_row(document: Document, row: int, step: int) -> int:
 
 
 def without_marker(text: str) -> str:
-    """A text behind the mark or number of its item or heading."""
+    """`text` without the mark or number that its item or heading begins with."""
     marker = _MARKER.match(text)
     return text[marker.end() :] if marker else text
 
 
 def text_of(document: Document, block: Block) -> str:
-    """Without white space around it."""
+    """The text of a block without white space around it."""
     return document.text[block.start : block.end].strip()
 
 
@@ -48,6 +48,6 @@ def words_in(document: Document, pieces: Iterable[Offsets]) -> int:
 
 
 def fits(document: Document, pieces: Iterable[Offsets], most: int) -> bool:
-    """Whether stretches have no more words than that; no more are counted, however long they are."""
+    """Whether `pieces` have at most `most` words together; counting ends with the piece that is over it."""
     counted = accumulate(len(document.text[slice(*piece)].split()) for piece in pieces)
     return all(words <= most for words in counted)

@@ -1,8 +1,8 @@
-"""The blocks of a text that is nothing but text: headings, paragraphs, list items, code, rows, and what is none.
+"""The blocks of a plain text: headings, paragraphs, list items, code, rows, and asides.
 
-Markdown, reStructuredText and plain text are told by their marks, not by a file's name: the marks hardly differ. Two
-passes: over the lines (`_Lines`), which finds stretches and their kinds, and over the stretches, where neighbours
-decide (`roles.settled`). Time grows linearly with the text.
+Markdown, reStructuredText and plain text are read by the same rules, whatever the file's name: their marks hardly
+differ. Two passes: over the lines (`_Lines`), which finds stretches and their kinds, and over the stretches, where
+neighbours decide (`roles.settled`). Time grows linearly with the text.
 """
 
 from dataclasses import dataclass

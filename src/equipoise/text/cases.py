@@ -1,12 +1,12 @@
-"""Sentences that hold together: a rule and to what it does not apply, what holds in one case and in another, and what
-stands below "Not covered"."""
+"""Sentences that belong together: a rule and its exception, one case and another, and what stands below a heading such
+as "Not covered"."""
 
 import re
 
 from equipoise.text.tokens import words
 
 SAME = 4
-"""Words that two cases begin with ("If you've been with us for ...")."""
+"""Words of the beginning that two cases must share ("If you've been with us for ...")."""
 _EXCEPTION = re.compile(
     r"(?:th(?:is|at|ese|ey|e (?:above|same|rule|limit))|it|which)(?: \w+)?"
     r"(?: (?:does|do|shall|will) not| doesn't| don't) (?:apply|hold|count|concern|affect)\b"
@@ -19,7 +19,7 @@ _OTHERWISE = re.compile(
 )
 _CASE = re.compile(r"(?:if|when|where|unless|for|wenn|falls|für|bei|si|quand|pour)\b", re.IGNORECASE)
 
-_TITLE = 8  # words of a heading that says how what stands below it is meant
+_TITLE = 8  # most words of a heading that negates what stands below it
 _DENIED = re.compile(
     r"\b(?:not|no(?!\.)|never|don['’]?ts?|do not|cannot|can['’]?t|won['’]?t|without|except(?:ion|ions|ed)?|exclu\w{3,6}"
     r"|prohibit\w{0,4}|forbidden|disallowed|unsupported|unavailable|ineligible|limitations?|deprecated|obsolete|removed"
@@ -29,7 +29,7 @@ _DENIED = re.compile(
 
 
 def denies(heading: str) -> bool:
-    """Whether a heading says that what stands below it is not so.
+    """Whether a heading negates what stands below it.
 
     >>> denies("## Not OK"), denies("Exclusions"), denies("Why does it not start?"), denies("Fares")
     (True, True, False, False)
@@ -39,7 +39,7 @@ def denies(heading: str) -> bool:
 
 
 def goes_with(before: str, behind: str) -> bool:
-    """Whether the sentence `behind` says to what the one before does not apply, or what holds in another case.
+    """Whether the sentence `behind` states an exception to the one before it, or what holds in another case.
 
     >>> goes_with("If you stay for a week, it is free.", "If you stay for longer, it is $10.")
     True

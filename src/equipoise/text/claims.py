@@ -16,9 +16,9 @@ from equipoise.text.polar import is_yes_no, verdict_in
 from equipoise.text.tokens import words
 
 SHARED = 0.5
-"""The least share, 0 to 1, of the words of the quote with fewer that the other one has, too."""
+"""Of the words of the quote with fewer, the least share (0 to 1) that the other quote must have, too."""
 NEW = 0.45
-"""The same of what is not in the question: what answers it."""
+"""The same for the words that are not in the question: these answer it."""
 ABOUT = 0.5
 """The share of the question's words from which a clause answers a yes/no question."""
 KEY = 0.8
@@ -55,7 +55,7 @@ _LIGHT = frozenset(
         """.split(),  # noqa: SIM905
     )
 )
-"""Stems of verbs and words of asking that another wording does without."""
+"""Stems of light verbs and of words of asking: another wording of the same question lacks them."""
 _CONDITION = re.compile(r"\b(?:if|only|unless|except|as long as|provided)\b", re.IGNORECASE)
 _RATE = re.compile(
     r"\b(?:(?:per|each|every) ([^\W\d_]{1,30})|an? (minute|hour|day|night|week|month|year|person|head|piece))\b",
@@ -91,8 +91,8 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Quote:
-    """A quote: its clauses and all their stems (identifiers among them), and what of them, and of its numbers, names
-    and identifiers, is not in the question (`new`, `numbers`, `names`, `identifiers`); `rates`: per what."""
+    """A quote: its clauses and all their stems (identifiers among them), and those of its stems (`new`), numbers, names
+    and identifiers that are not in the question. `rates` are what its amounts are per ("day" of "4.50 a day")."""
 
     verdict: Tag | None
     conditional: bool
@@ -128,7 +128,7 @@ class _Quote:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Quotes that may answer one question, each taken apart once; they are named by their place."""
+    """Quotes that may answer one question, each taken apart once; methods take their indices."""
 
     asked: _Asked
     quotes: tuple[_Quote, ...]
@@ -336,7 +336,7 @@ def _substituted(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
 
 
 def _nearest_agree(mine: _Quote, others: _Quote) -> bool:
-    """Whether of the clauses with the most common words a pair denies alike."""
+    """Whether, of the pairs of clauses with the most words in common, one agrees on whether it denies."""
     pairs = list(product(mine.clauses, others.clauses))
     most = max((len({*a.stems} & {*b.stems}) for a, b in pairs), default=0)
     return any(a.denies() is b.denies() for a, b in pairs if len({*a.stems} & {*b.stems}) == most)
@@ -358,7 +358,7 @@ def _beside(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
 
 
 def _reversed(mine: _Quote, others: _Quote) -> bool:
-    """Whether three words in a row stand the other way round, and none of the two is in the passive with "by"."""
+    """Whether three words in a row stand the other way round, and both or neither are in the passive with "by"."""
     here, there = (
         {run for clause in quote.clauses for run in _runs(clause.stems)} for quote in (mine, others)
     )

@@ -21,7 +21,7 @@ HEAD = 600
 _LOOK = 300  # characters of a block that say what it is
 _INTROS = 5
 NOTE = 1_200
-"""Characters of a document that may be a note about those beside it."""
+"""Most characters of a document that may be a note about the documents beside it."""
 _TARGET = 80  # characters behind "this corrects" that say what
 _KIND = (
     r"(?:corrections?|corrected|corrigend(?:um|a)|errat(?:um|a)|amendments?|addend(?:um|a)|berichtigung(?:en)?|berichtigt"
@@ -129,7 +129,7 @@ def replied_to(title: str) -> str:
 
 
 def own_end(document: Document) -> int:
-    """Where the earlier mails begin that a short one quotes below its own text; its end for others."""
+    """The offset at which a mail begins to quote earlier ones, if within its first NOTE characters; else its end."""
     near = takewhile(lambda block: block.start <= NOTE, document.blocks)
     below = (block.start for block in near if says_who(document.text[block.start : block.end]))
     return next(below, len(document.text))
@@ -155,8 +155,8 @@ def said_at(document: Document, offset: int) -> str:
 
 
 def wrong_in(text: str, *, surely: bool) -> tuple[tuple[str, str], ...]:
-    """The amounts that a sentence says to be wrong, each behind the words that say of what it is; of a text that is
-    `surely` a correction also those after "from"."""
+    """(words, amount) for each amount that a sentence says is wrong; the words say what it is an amount of. In a text
+    that is `surely` a correction, amounts after "from" or "wrongly" count, too."""
     found = (_WRONG if surely else _SET_AGAINST).finditer(text)
     return tuple(
         (of, amount) for of, amount in ([part for part in one.groups() if part is not None] for one in found)

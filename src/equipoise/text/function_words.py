@@ -31,9 +31,9 @@ _SPANISH = """
     quiénes qué ser sobre sus tengo tiene tienen también una unas unos
 """
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
-"""How they are written where there are none."""
+"""How umlauts and ß are written without them."""
 FUNCTION_WORDS = frozenset(f"{_GERMAN} {_FRENCH} {_SPANISH} {_GERMAN.translate(UMLAUTS)}".split())
-"""Lower case."""
+"""In lower case; German ones with umlauts and without."""
 VERBS = frozenset(
     """
     bekomme bekommen bekommt brauche brauchen braucht coûte coûtent cuesta cuestan darf einmal geht heisst heißt
@@ -42,4 +42,4 @@ VERBS = frozenset(
 )
 """Words of questions in these languages that say more than a function word; lower case."""
 BOTH = frozenset({"also", "was", "will"})
-"""Function words of English that German has, too."""
+"""English function words that are German words, too."""

@@ -112,7 +112,7 @@ def is_border(line: str) -> bool:
 
 
 def rules_columns(bare: str) -> bool:
-    """True for the line below the names of columns that spaces part: a stroke below each."""
+    """True for the line below column names that spaces separate: a run of `-` or `=` below each."""
     return _COLUMNS.fullmatch(bare) is not None
 
 
@@ -128,8 +128,8 @@ def rule_of(bare: str) -> str:
 
 
 def section_depth(line: str, before: str) -> int:
-    """How many numbers a heading such as `3.2 Methods` or `A.1 Tables` begins with, 0 for another line after the line
-    `before`."""
+    """The depth of a numbered heading, 2 for `3.2 Methods` or `A.1 Tables`; 0 where `line`, which comes after the line
+    `before`, is none."""
     match = None if _ADDRESS.match(line) else _SECTION.match(line)
     if match is None or len(line.strip()) > _SECTION_LENGTH or line.rstrip().endswith(tuple(".;,:!?")):
         return 0

@@ -3,7 +3,7 @@
 import re
 
 LONGEST_LINE = 250
-"""Characters that say who wrote what follows."""
+"""Characters below which a line may say who wrote what follows."""
 _ON = frozenset(("On", "Am", "Le", "El", "Il", "Op", "Den"))
 _VERBS = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev")
 _FORWARDED = ("original message", "forwarded message", "ursprüngliche nachricht", "message d'origine")

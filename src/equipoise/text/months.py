@@ -31,4 +31,4 @@ NUMBERS = {name.casefold(): number for names in (ENGLISH, GERMAN) for number, na
 SPELLINGS = NUMBERS | {name: number for number, names in enumerate(_MORE, 1) for name in names.split()}
 """The same, with short names, other spellings and French."""
 CALENDAR = frozenset(NUMBERS) | {name.casefold() for name in (*WEEKDAYS, *_WOCHENTAGE, "Jänner")}
-"""Names that a text may write as numbers, or in short."""
+"""Names of months and weekdays in lower case: a text may also write them as numbers, or abbreviate them."""

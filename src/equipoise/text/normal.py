@@ -51,7 +51,7 @@ def normalise(text: str, start: int = 0, end: int | None = None) -> Normal:
 
 
 def without_accents(text: str) -> str:
-    """The letters without what is written on or below them (NFKD).
+    """`text` without accents and other combining marks (NFKD).
 
     >>> without_accents("Öffnungszeiten à l'été")
     "Offnungszeiten a l'ete"

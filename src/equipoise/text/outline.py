@@ -7,7 +7,7 @@ from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.visible import MAX_TITLE, title
 
 _LOOK = 2_000  # characters of a heading that are looked at
-_DEEP = 9  # blocks that lead to each other
+_DEEP = 9  # longest chain of blocks that introduce each other
 _RULES = frozenset("=-~*_^\"'#+`:.")
 _NAME = re.compile(r"(?:[-*+\u2022] |\d{1,3}[.)] )?(?=[^\n:]*[^\W\d_])([^\n]{1,80}?)(?=:[*_`]*\s)")
 """What an entry of a list is about: "--delete" of "- --delete: Removes files"."""
@@ -28,10 +28,10 @@ def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
 
 
 def headings_at(document: Document, offset: int) -> tuple[str, ...]:
-    """The headings that `offset` stands under, highest first, each one clean line, without the document's title; after
-    them the name of the entry whose text it is, where that stands before it.
+    """The headings that `offset` stands under, highest first, each one clean line, without the document's title; last
+    the name of the list entry whose text goes on at `offset`, if any.
 
-    At most MAX_TITLE characters together: those nearest to the place.
+    At most MAX_TITLE characters together; the headings nearest to the place are kept.
     """
     path: list[str] = []
     left = MAX_TITLE
@@ -44,7 +44,7 @@ def headings_at(document: Document, offset: int) -> tuple[str, ...]:
 
 
 def _above(document: Document, row: int) -> Iterator[str]:
-    """The name of the entry whose text a block is, and its headings, nearest first."""
+    """The name of the list entry that a block continues, then the headings above it, nearest first."""
     entry = _entry(document, row)
     if entry >= 0:
         yield _name(document, document.blocks[entry])
@@ -57,7 +57,7 @@ def _above(document: Document, row: int) -> Iterator[str]:
 
 
 def paragraph_at(document: Document, offset: int) -> int | None:
-    """How many blocks below its heading, or entry, the block at `offset` stands, from 1; None for a heading itself."""
+    """The number, from 1, of the block at `offset` below its heading or list entry; None for a heading itself."""
     row = document.block_row(offset)
     if row < 0 or document.blocks[row].kind is BlockKind.HEADING:
         return None
@@ -80,7 +80,7 @@ def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int
 
 
 def _entry(document: Document, row: int) -> int:
-    """The row of the nearest item with a name whose text the block of `row` is, -1 for none."""
+    """The row of the nearest named list item that the block of `row` continues, -1 for none."""
     at = document.blocks[row].intro if row >= 0 else -1
     for _ in range(_DEEP):
         if at < 0 or (document.blocks[at].kind is BlockKind.ITEM and _name(document, document.blocks[at])):

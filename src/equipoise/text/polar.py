@@ -1,4 +1,4 @@
-"""Yes and no: questions that want one of them, sentences that deny, and answers that turn what is said around."""
+"""Yes and no: yes/no questions, sentences that deny, and answers that reverse what their quotes say."""
 
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -39,9 +39,9 @@ _CONTRAST = re.compile(
     r"[.!?\n]\s|\b(?:but|however|although|though|while|whereas|except|unless)\b", re.IGNORECASE
 )
 ALIKE = 0.7
-"""Share (0 to 1) of words two clauses have in common, of all that they have, from which they speak of the same."""
+"""Jaccard share (0 to 1) of words from which two clauses count as being about the same thing."""
 LEAST = 3
-"""Words without which a clause is not compared."""
+"""Least number of words of a clause that is compared."""
 
 
 def is_yes_no(question: str) -> bool:
@@ -92,8 +92,8 @@ def supported(tags: Set[Tag], quotes: Sequence[str]) -> frozenset[Tag]:
     """The tags that may stand before `quotes`: "yes" where nothing in them denies, "no" where every sentence of theirs
     does, also before and after a "but".
 
-    Yes and no at once is neither. A function of tags and quotes alone: whoever turns a tag by the question cannot put
-    "Yes." before "Nothing is refunded." It is strict: a quote of which it cannot tell goes out without a verdict.
+    Both tags at once count as neither. A function of tags and quotes alone, so that nobody who flips a tag through the
+    question can put "Yes." before "Nothing is refunded." It is strict: where it cannot tell, no tag goes out.
     """
     if len(tags) != 1 or not quotes:
         return frozenset()
@@ -114,8 +114,8 @@ def verdict_in(answer: str) -> Tag | None:
 
 
 def turned(answer: str, quotes: Sequence[str], tags: Set[Tag] = frozenset()) -> tuple[str, ...]:
-    """What `answer` turns around: the yes or no it begins with where `tags` do not say the same, and each clause that
-    denies what a quote says of the same words, or says what a quote denies.
+    """What `answer` reverses: the yes or no it begins with if `tags` do not say the same, and each clause that denies
+    what a quote affirms in mostly the same words, or affirms what a quote denies.
 
     Clauses of fewer than LEAST words are not compared, nor clauses that share less than ALIKE of their words.
     """

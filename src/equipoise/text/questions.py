@@ -20,7 +20,7 @@ from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import content_words, words
 
 MOST = 3
-"""Questions of one sentence; more are left in the last."""
+"""Most questions that one sentence is cut into; the last one keeps any further ones."""
 LONGEST = 500  # characters of a sentence that is looked at
 _LEAST_FIRST = 3  # words of the first question: "Where and when was it found?" is one
 
@@ -104,7 +104,7 @@ MAX_QUESTION = 4_000
 EARLIER = 20
 """Messages of a session that are remembered."""
 STORY = 45
-"""Words from which on a message is a story."""
+"""A message of more words is a story, of which only the sentences that ask are read (`_point`)."""
 
 _INDIRECT = re.compile(
     r"\bwhether\b|\b(?:ask|asks|know|tell|wonder|wondering)\b.{0,40}\b(?:if|how|what|when|where|which|who|why)\b",
@@ -132,7 +132,7 @@ _POLITE = frozenset(
 class Question:
     """One question of a message: its `text` there, and what stands `before` it when it is asked by itself.
 
-    `alone`: it makes sense without an earlier question. `either`: it may do so, or be about what that is about.
+    `alone`: it makes sense without an earlier question. `either`: it may stand alone, or follow up the earlier one.
     """
 
     text: str
@@ -147,17 +147,17 @@ class Question:
 
     @property
     def ways(self) -> tuple["Question", ...]:
-        """How it can be read: with what stands before it and, where that makes sense, too, by itself."""
+        """How it can be read: with what stands `before` it and, if it is `either`, also by itself."""
         return (self, Question(self.text)) if self.either and self.before else (self,)
 
 
 def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question, ...]:
     """The questions of `message`, in order and each once; the message itself where it does not hold several.
 
-    What is said before the first question belongs to all of them, pleasantries aside. A question that only makes
-    sense after an earlier one ("When did he die?") has in `whole` the last one before it that stands alone, of this
-    message or else of `before`, the messages typed before it, oldest first; in a list with something said before it,
-    that is what it has.
+    What is said before the first question, pleasantries aside, goes with each of them. A question that only makes
+    sense after an earlier one ("When did he die?") has in `whole` the last question before it that stands alone: of
+    this message, else of `before`, the messages typed earlier, oldest first. The items of a list with a lead-in have
+    that instead.
     """
     listed = _listed(message)
     lead, asked = listed or _marked(message)
@@ -185,8 +185,8 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
 
 
 def one_question(message: str, before: Sequence[str] = ()) -> Question:
-    """`message` as one question; one that only makes sense after an earlier one has the last question of `before`, the
-    messages typed before it, oldest first, that stands alone, unless the two together are over MAX_QUESTION.
+    """`message` as one question. If it only makes sense after an earlier one, it is read with the last question that
+    stands alone of `before` (the earlier messages, oldest first), unless both together are over MAX_QUESTION.
 
     >>> one_question("And who elects him?", ["Who is the president of Mali?", "And where does he live?"]).whole
     'Who is the president of Mali? And who elects him?'
@@ -198,8 +198,8 @@ def one_question(message: str, before: Sequence[str] = ()) -> Question:
 
 
 def _point(message: str) -> str:
-    """The sentences of a story that ask; other messages as they are. A reader takes in the first words of a question
-    only, and what else a story tells leads a search astray."""
+    """The sentences of a story that ask; other messages as they are. The reader model takes in only the first words of
+    a question, and the rest of a story leads the search astray."""
     if len(message.split()) <= STORY:
         return message
     sentences = [message[start:end] for start, end in prose_spans(message)]
@@ -208,8 +208,8 @@ def _point(message: str) -> str:
 
 
 def _standing(before: Sequence[str], length: int) -> str:
-    """The last question of the last EARLIER messages that stands alone or could; empty where there is none, or no room
-    for it before `length` characters."""
+    """The last question of the last EARLIER messages that stands alone or could; empty if there is none, or if it and
+    a text of `length` characters are over MAX_QUESTION."""
     for said in reversed(before[-EARLIER:]):
         room = MAX_QUESTION - length - 1
         for question in reversed(split_questions(said) if len(said) <= MAX_QUESTION else ()):
@@ -255,7 +255,7 @@ def _marked(message: str) -> tuple[str, list[str]]:
 
 
 def _bare(piece: str) -> str:
-    """Without the number or the bullet it begins with."""
+    """`piece` without the number or bullet it begins with."""
     marker = _ITEM.match(piece)
     return piece[marker.end() :] if marker else piece
 

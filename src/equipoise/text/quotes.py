@@ -20,8 +20,8 @@ from equipoise.text.lines import is_closed
 Offsets = tuple[int, int]
 
 LONGEST = 120
-"""Words of a quote; beyond them stand only the sentences that were chosen, what these are read with, and the first of
-what they lead to."""
+"""Most words of a quote; if it has more, it shows only the chosen sentences, what these are read with, and the first
+piece of what they lead to."""
 LIST = 3 * LONGEST
 """Words of a list that is shown with one of its items."""
 PARAGRAPH = 60
@@ -56,12 +56,12 @@ _SIGNS = re.compile(
 def wholes(
     document: Document, spans: Iterable[Offsets], within: Sequence[Offsets] = ()
 ) -> list[tuple[list[Offsets], list[Offsets]]]:
-    """For `spans` of whole sentences, in order: the stretches of each quote, and the spans that stand in it, of a span
-    over several sections one for each.
+    """The quotes that show `spans` of whole sentences, in order: for each its stretches and the spans in it. A span
+    over several sections is cut into one for each.
 
-    What is shown of two spans is one quote where it overlaps. Stretches are in order: text between two of them was left
-    out, and behind the last one where that is empty. Where `within` has stretches of the document, nothing is shown of
-    others than those of a span.
+    What two spans show becomes one quote where it overlaps. Stretches are in order, and the text between two of them is
+    left out; an empty one at the end says that text behind it is left out, too. Where `within` has stretches of the
+    document, nothing is shown outside those that a span reaches into.
     """
     quotes: list[tuple[set[Offsets], set[Offsets], list[Offsets]]] = []
     for span in (part for whole in spans for part in _by_section(document, whole)):
@@ -77,8 +77,8 @@ def wholes(
 
 
 def reading(document: Document, unit: Offsets) -> list[Offsets]:
-    """The stretches that have to be read for a sentence to say something: what leads to it and itself; of a fragment or
-    a lead-in all that is shown with it; of a label the list below it; none where that says nothing either."""
+    """The stretches to read for a sentence to make sense: what leads to it and itself; for a fragment or a lead-in all
+    that is shown with it; for a label the list below it; none where even that says nothing."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
     names = is_label(text) if not _STEP.match(text) else _names_list(document, row)
@@ -93,7 +93,7 @@ def reading(document: Document, unit: Offsets) -> list[Offsets]:
 
 
 def _states(document: Document, unit: Offsets, row: int) -> bool:
-    """Whether it says something where it stands."""
+    """Whether `unit`, in the block `row`, states something, rather than only naming or leading to something."""
     text = document.text[slice(*unit)]
     block = document.blocks[row] if row >= 0 else None
     if block and block.kind is BlockKind.CODE:
@@ -109,8 +109,8 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
 
 
 def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets]]:
-    """The pieces that are shown for one span: its sentences and what they are read with, and then what fits; an empty
-    one at the end where more would follow."""
+    """The pieces shown for one span: first its sentences and what they must be read with, second what else fits, with
+    an empty piece at the end where more would follow."""
     needed: set[Offsets] = set()
     around: set[int] = set()
     for unit in units_in(document, *span):
@@ -147,7 +147,7 @@ def _by_section(document: Document, span: Offsets) -> list[Offsets]:
 
 
 def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> set[Offsets]:
-    """The pieces that stand in one of the stretches that the span reaches into, and its own; all without any."""
+    """The pieces of `shown` in the span or in a stretch of `within` that it reaches into; all if `within` is empty."""
     if not within:
         return shown
     own = [span, *((low, high) for low, high in within if low < span[1] and span[0] < high)]
@@ -155,8 +155,8 @@ def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> se
 
 
 def _last(document: Document, row: int) -> Sequence[Offsets]:
-    """The last sentence of a block that others are read with; of a term or column names, which are not quoted by
-    themselves, the block."""
+    """The last sentence of a block that introduces others; the whole block where it has none, being a term or column
+    names, which are not quoted by themselves."""
     if found := pieces_of(document, row):
         return found[-1:]
     block = document.blocks[row]
@@ -172,7 +172,7 @@ def _term(document: Document, row: int) -> Sequence[Offsets]:
 
 
 def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterator[Offsets]:
-    """The sentences of a block that hold together with one of them."""
+    """The sentences of a block next to one of them that belong with it: a rule and its exception (`text.cases`)."""
 
     def holds(n: int) -> bool:
         return goes_with(*(document.text[slice(*one)] for one in own[n : n + 2]))
@@ -193,20 +193,20 @@ def _reply(document: Document, row: int) -> Sequence[Offsets]:
 
 
 def _denying(document: Document, row: int) -> Iterator[Offsets]:
-    """The heading that a block stands under, where it says that what stands below it is not so."""
+    """The heading that a block stands under, if it negates what stands below it ("Not covered")."""
     under = document.blocks[row].under if row >= 0 else -1
     if under >= 0 and denies(text_of(document, heading := document.blocks[under])):
         yield heading.start, heading.end
 
 
 def _leading(document: Document, row: int) -> Sequence[Offsets]:
-    """The sentence of a block that others are read with: that with its term, else the last."""
+    """The sentence of a block that others are read with: the last if it leads on, else that with its term, if any."""
     last = _last(document, row)
     return last if last and opens(document.text[slice(*last[0])]) else _term(document, row) or last
 
 
 def _read_with(document: Document, row: int) -> Iterator[Offsets]:
-    """What leads to a block."""
+    """The sentences that lead to a block and are shown with it."""
     return (piece for intro in _intros(document, row) for piece in _leading(document, intro))
 
 
@@ -238,8 +238,8 @@ def _introduces(document: Document, row: int) -> bool:
 
 
 def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iterator[int]:
-    """The blocks that belong to the sentence `unit` of block `row`, unless it is meant `alone` without the other items
-    of its list."""
+    """The blocks that belong with the sentence `unit` of block `row`; if `alone`, without the other items of its
+    list."""
     own = pieces_of(document, row)
     if not own:
         return
@@ -259,7 +259,7 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
 
 
 def _beside(document: Document, row: int) -> Iterator[int]:
-    """The paragraphs next to one that hold together with it."""
+    """The paragraphs next to one that belong with it (`text.cases`)."""
     for other in (next_row(document, row, -1), next_row(document, row, 1)):
         pair = [document.blocks[at] for at in sorted((row, other)) if at >= 0]
         plain = len(pair) > 1 and all(block.kind is BlockKind.PARAGRAPH for block in pair)
@@ -268,7 +268,7 @@ def _beside(document: Document, row: int) -> Iterator[int]:
 
 
 def _led(document: Document, row: int) -> Iterator[int]:
-    """The blocks below that are read with this one, and those that are read with them."""
+    """The blocks below that this one introduces, directly or through others."""
     for below in range(row + 1, min(row + _FAR, len(document.blocks))):
         if row in _intros(document, below):
             yield below
@@ -277,7 +277,7 @@ def _led(document: Document, row: int) -> Iterator[int]:
 
 
 def _below(document: Document, row: int, text: str) -> Iterator[int]:
-    """What a lead-in or a title that nothing is read with leads to: the list, code, table or paragraph below."""
+    """What a lead-in or title that introduces no block (`_led`) leads to: the list, code, table or paragraph below."""
     for _ in range(_TITLES):
         title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
         below = next_row(document, row, 1)
@@ -292,10 +292,10 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
 
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
-    """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
-    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so do a sentence
-    of a list without a lead-in, a long one of a list that cannot be shown whole, and the parts of a list of more than
-    LIST words, or of long items that mostly begin with a title ("2. Water. The pump broke ..."), which is a text."""
+    """The other items of a list with what is read with them, if the list is one whole: steps, or what a lead-in or
+    heading names. None for an item that stands for itself: a term with its definition, a record ("Zone 2: 4.50"), a
+    sentence of a list without a lead-in, a long one of a list too long to show whole, and the items of a list of over
+    LIST words, or of long titled items ("2. Water. The pump broke ..."), which is running text."""
     text = text_of(document, document.blocks[row])
     bare = without_marker(text)
     intro = next(_intros(document, row), -1)
@@ -353,7 +353,7 @@ def _run(document: Document, row: int, step: int) -> Iterator[int]:
 
 
 def _groups(document: Document, rows: Iterable[int], shown: Set[Offsets]) -> Iterator[list[Offsets]]:
-    """What is not shown yet of the blocks: of code each piece by itself, of others all."""
+    """The pieces of the blocks that are not shown yet, in groups: of code each by itself, of other blocks all."""
     for row in rows:
         left = [piece for piece in pieces_of(document, row) if piece not in shown]
         by_piece = document.blocks[row].kind is BlockKind.CODE
@@ -376,7 +376,7 @@ def _fitting(document: Document, groups: Sequence[list[Offsets]], left: int) -> 
 
 
 def _stretches(document: Document, pieces: Iterable[Offsets]) -> list[Offsets]:
-    """The pieces in order, neighbours as one: nothing that may be quoted stands between. An empty one stays last."""
+    """The pieces in order, joined where nothing quotable stands between. An empty one is kept only as the last."""
     joined: list[Offsets] = []
     ordered = sorted(pieces)
     for start, end in ordered:

@@ -1,4 +1,4 @@
-"""What the stretches of a text are beside each other: headings by where they stand, leads, contents, depths.
+"""Decides what the stretches of a text are by their neighbours: headings, lead-ins, contents, depths of lists.
 
 `blocks.blocks` finds the stretches; `settled` makes blocks of them.
 """
@@ -31,7 +31,7 @@ _LITERAL = "::"
 _DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::")
 _TARGET = re.compile(r"\.\.\s++_")
 _PICTURE = re.compile(r"!\[(?:[^\[\]\s]++\s++){2}[^\[\]]++\]\(")
-"""A picture whose text says more than what it is called."""
+"""A picture with a text of three words or more, which says something about it."""
 _NOTE = re.compile(r"(\[\^[^\[\]\s]++\]):\s|\.\.\s(\[[#\w]++\])(?:\s|\Z)|(\[fn:\w++\])\s")
 _NOTED = re.compile(r"\[(?:\^|fn:)?[#\w-]++\](?!:)")
 _LINK = r"!?+\[(?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+\](?:\([^()]*+\)|\[[^\[\]]*+\])"
@@ -61,7 +61,7 @@ _LONGEST_LOOK = 2_000
 _FEW_WORDS, _TITLE_WORDS, _LABEL_WORDS, _NAME_WORDS = 8, 12, 6, 2
 _NOT_IN_TITLES = frozenset("=@{}")
 _SECTIONS = 8
-"""Numbered sections from which on a document says its headings by numbers, and no other line alone is one."""
+"""With so many numbered sections a document numbers its headings, and no other line that stands alone is one."""
 _SHORT_ITEM = 120
 _DEEPEST_SECTION = 6
 _RUN = 3
@@ -109,7 +109,7 @@ class Stretch:
 
 
 def settled(text: str, stretches: list[Stretch], marks: Sequence[tuple[int, int]] = ()) -> tuple[Block, ...]:
-    """The blocks that the stretches of `text` are; `marks` lie between or in them, and belong to none of them."""
+    """The blocks made of the stretches of `text`; `marks` are empty lines of quotations, which belong to no stretch."""
     for row, stretch in enumerate(stretches):
         _settle(
             text,
@@ -143,7 +143,7 @@ def _blocks(stretches: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> I
 
 
 def _settle(text: str, stretch: Stretch, before: Stretch | None, after: Stretch | None) -> None:
-    """Tell headings, code and what is no text by their words and neighbours."""
+    """Make a stretch a heading, code or an aside, where its words and neighbours say so."""
     if stretch.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
         return
     if _is_aside(text, stretch):
@@ -155,7 +155,7 @@ def _settle(text: str, stretch: Stretch, before: Stretch | None, after: Stretch 
 
 
 def _is_announced(text: str, stretch: Stretch, before: Stretch) -> bool:
-    """Whether it is code that stands as deep as the line that announces it."""
+    """Whether a stretch is code that the line before it announces with a colon; it need not be indented."""
     announces = before.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) and before.last.endswith(":")
     if not announces or not stretch.gap or stretch.end - stretch.start > _LONGEST_LOOK:
         return False
@@ -359,7 +359,7 @@ class _Intros:
             stretch.intro = self._items[-1] if item.end - item.start <= _SHORT_ITEM else -1
 
     def _leave(self, indent: int) -> None:
-        """Leave the items that are not outside of something indented so far."""
+        """Close the open items that do not enclose something indented by `indent`."""
         while self._items and self._stretches[self._items[-1]].indent >= indent:
             self._items.pop()
 

@@ -19,7 +19,7 @@ but 5 of 8 of the usual size."""
 ALIKE = 0.5
 """The resemblance from which two texts are near copies: 12 words of which one was changed have 7/13 in common."""
 HELD = 0.8
-"""The share of its shingles from which the shorter text is taken out of the longer one."""
+"""The share of its shingles in the longer text from which the shorter one counts as taken out of it."""
 LEAST_HELD = 12
 """Words of a text that can be taken out of another: shorter ones occur in others by chance."""
 

@@ -17,15 +17,15 @@ from equipoise.text.tokens import says_something, words
 OutOfCorpus = Callable[[str], Collection[str]]
 """The words of a text, in lower case, that no document has."""
 MOST_WORDS = 40
-"""Words of small talk; a longer message says something."""
+"""Most words of small talk; a longer message counts as a question."""
 LONGEST = 30
-"""Letters of a word that is looked at."""
+"""Most letters of a word that may be mashed keys."""
 _ANY = "_"
 _CHOICE = re.compile(r"\(([^()]*)\)")
 _KEYS = ["qwertyuiop", "qwertzuiop", "azertyuiop", "asdfghjkl", "qsdfghjklm", "zxcvbnm", "yxcvbnm", "wxcvbn"]
 _ROWS = (*_KEYS, *(row[::-1] for row in _KEYS))
 _RUN, _CLUSTER = 4, 6
-"""Letters of a run along the keyboard, and consonants in a row, from which on a word is none."""
+"""From so many letters along a row of the keyboard, or consonants in a row, a word counts as mashed keys."""
 _MANY = re.compile(r"(.)\1\1+")
 _ONE_SOUND = re.compile("sch|ch|ck|ng|ph|st|th|tz")
 _VOWELS = frozenset("aeiouy")
@@ -33,8 +33,8 @@ _CONSONANTS = re.compile("[bcdfghjklmnpqrstvwxz]+")
 
 
 class _Phrase(NamedTuple):
-    """Words of which those in `strange` (rows) count only where no document has them; `alone`: it is small talk by
-    itself, not only beside other phrases."""
+    """A phrase of the list. Its words at the indices `strange` match only where no document has them; `alone`: it is
+    small talk by itself, not only beside other phrases."""
 
     words: tuple[str, ...]
     strange: frozenset[int]
@@ -77,7 +77,7 @@ def is_small_talk(text: str, out_of_corpus: OutOfCorpus) -> bool:
 
     plain = [_plain(word) for word in typed]
     covered = [{True} if not typed else {False}, *(set[bool]() for _ in typed)]
-    """For each number of words whether phrases cover the text up to there, and whether one of them counts alone."""
+    """For each number of first words: empty unless phrases cover them, else whether one of these may stand alone."""
     for at, word in enumerate(plain):
         for phrase in _phrases().get(word, ()) if covered[at] else ():
             end = at + len(phrase.words)
@@ -104,13 +104,13 @@ def _phrases() -> Mapping[str, tuple[_Phrase, ...]]:
 
 
 def _split(part: str) -> list[str]:
-    """Scripts without spaces have a word for each sign."""
+    """The words of `part`, which are single characters in scripts without spaces; each keeps the mark "*"."""
     mark = "*" if part.startswith("*") else ""
     return [mark + word for word in words(part)]
 
 
 def _expanded(line: str) -> Iterator[str]:
-    """The line with every way to choose from its brackets."""
+    """Every text that the line stands for, with one choice made in each "(a|b)"."""
     if choice := _CHOICE.search(line):
         for one in choice[1].split("|"):
             yield from _expanded(line[: choice.start()] + one + line[choice.end() :])

@@ -63,8 +63,8 @@ class SpanPolicy:
     `max_sentences`: sentences in the whole set. `max_pieces`: spans in the set that have fewer than `min_words` words
     and do not go on from another one: each says little by itself, but many of them, picked here and there, say what no
     document does (H&S section 8.2). With two, 2 of 60 texts can be spelt instead of 19, and 7 of 889 benign sets lose
-    one (benchmarks/security/pieces.md). `within_passages`: what is shown around a span stays in the passage that it
-    stands in, for filters that take out others.
+    one (benchmarks/security/pieces.md). `within_passages`: what is shown around a span stays within its passage, so
+    that it cannot bring back passages that a filter took out.
     """
 
     min_words: int = 6
@@ -128,7 +128,7 @@ def _key(item: Dropped) -> str:
 
 
 def _written(value: object) -> str:
-    """What tells two values apart. A span may hold anything, whose repr may be endless or raise."""
+    """A text to tell values apart by. A span may hold any object, and its repr may be endless or raise."""
     if isinstance(value, int) and value.bit_length() > _LONG:
         return hex(value)
     return repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
@@ -257,7 +257,7 @@ def _runs(kept: list[tuple[str, int]], longest: int) -> Iterator[Run]:
 def _within(
     runs: list[Run], documents: Mapping[str, Document], policy: SpanPolicy
 ) -> tuple[list[Run], list[Dropped]]:
-    """The runs that stay, and the others. What goes may make a piece of what was read with it: hence the rounds."""
+    """The runs that stay, and the others. Dropping a run can make the one after it a short piece: hence the loop."""
     dropped: list[Dropped] = []
     while True:
         reason, over = DropReason.TOO_MANY_PIECES, _pieces(runs, documents, policy)[policy.max_pieces :]

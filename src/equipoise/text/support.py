@@ -82,13 +82,13 @@ def common_words() -> frozenset[str]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of its words, the commonest (STOP_WORDS) aside."""
+    """The stems of the words of `text` that are no STOP_WORDS."""
     return frozenset(map(stem, content_words(text)))
 
 
 @lru_cache(maxsize=4)
 def stems_of(common: frozenset[str]) -> frozenset[str]:
-    """Those of some words, such as the common ones."""
+    """The stems of the words `common`, such as `common_words()`."""
     return frozenset(map(stem, common))
 
 
@@ -141,8 +141,8 @@ def unsupported(
     Not reported: stop words, `common` words (default `common_words()`), inflections of words that occur,
     other ways to write a number ("three", "3", "3.0", "2 million") or a compound ("e-mail", "email"),
     initials of a name that occurs, list numbers and reference marks. A capitalised word within a sentence
-    must occur even where it is common ("May", "Will"), an address as a whole, so that none is made of words that
-    occur, to carry what was read. It cannot see a changed relation between words that all occur.
+    must occur even where it is common ("May", "Will"); an address must occur as a whole, so that none is assembled
+    from words that occur to leak what was read. It cannot see a changed relation between words that all occur.
     """
     answer = _MARKS.sub(" ", answer)
     names = list(name_matches(answer))

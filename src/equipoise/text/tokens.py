@@ -75,8 +75,8 @@ def has_words(text: str) -> bool:
 
 
 def says_something(text: str) -> bool:
-    """Whether `text` holds a word of more than one letter, or one sign of a script that has signs for words; tags,
-    references to characters and what a terminal obeys are none."""
+    """Whether `text` holds a word of more than one letter, or one character of a script like Japanese or Chinese;
+    markup tags, character references and terminal escapes do not count."""
     return any(
         len(word) > 1 or (word >= _FIRST_SIGN and word.isalnum()) for word in words(_MARKUP.sub(" ", text))
     )
