@@ -25,7 +25,7 @@ from equipoise.text.spans import SpanPolicy
 PROMPT_TOKENS, VOCABULARY = 200, 100_000
 """A free prompt to compare with: so many tokens of a vocabulary of about that size, about 3,300 bits."""
 EXTRACTS = 8
-"""Of the reference of the paper (microsoft/highlight-summarize), each with any two offsets as its ends."""
+"""Extracts in the paper's reference implementation (microsoft/highlight-summarize), each between any two offsets."""
 WORST = 5
 TAGGING = ("indexed",)
 """The highlighters whose proposals carry tags."""
@@ -74,9 +74,9 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Canonical sets of quotes that one question can force, exact unless `relaxed` says otherwise; its inputs, which
-    are twice as many at most where the yes or no that quotes bear out may go with them; and at most so many inputs of
-    one message."""
+    """`sets` are the canonical sets of quotes that one question can force, exact unless `relaxed` says otherwise;
+    `question` its inputs, twice as many at most where a yes or no may go with quotes that bear it out; `message` an
+    upper bound of the inputs of one message."""
 
     sets: int
     question: int

@@ -139,8 +139,8 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
 
 
 def witnesses(components: Components) -> Witnesses:
-    """The untrusted documents, read author by author without a language model: what is read to see whether it is about
-    the question is not ranked again."""
+    """The untrusted documents, read author by author without a language model. The reader is also their reranker, so
+    that a passage which it scored as about the question is not scored again."""
     components = replace(components, reranker=components.reranker and components.reader)
     settings = components.settings
     untrusted = components.store.partition(Trust.UNTRUSTED)
@@ -270,7 +270,7 @@ def searches(components: Components) -> list[Search]:
 
 
 def _answering(settings: Settings) -> tuple[Trust, ...]:
-    """Whose documents an answer is made of."""
+    """The trusts of the documents that answers are made of."""
     return READ if settings.trust.mode == "equal" else (Trust.TRUSTED,)
 
 
@@ -300,7 +300,7 @@ def policy(settings: Settings) -> SpanPolicy:
 
 
 def _takes_out(settings: Settings) -> bool:
-    """Whether a filter may take passages out of documents that are quoted: of trusted ones none does by itself."""
+    """Whether the filter may take out passages of quoted documents: of trusted ones "auto" and UNBOUNDED never do."""
     name = settings.filter.name
     return name != "none" if settings.trust.mode == "equal" else name not in (AUTO, *UNBOUNDED)
 

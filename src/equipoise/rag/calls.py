@@ -1,7 +1,7 @@
-"""What one call chooses for itself, the pipelines for that, and calls of one person after each other.
+"""What a single call may choose, the pipelines for these choices, and conversations.
 
 A pipeline over a filter is made as any other, of components whose store is a view (`corpus.within`), so nothing in it
-can see a document outside. Pipelines and views are kept, the last used ones, since views remember what they have read.
+can see a document outside. The last used pipelines and views are kept, since views remember what they have read.
 """
 
 from collections import OrderedDict, deque
@@ -35,14 +35,14 @@ class CallFields(TypedDict, total=False):
 
 
 KEPT = 32
-"""Pipelines, and views of the store, of an open library."""
+"""Most pipelines, and most views of the store, that an open library keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """`where` says which documents there are, `k` how many passages are read, `trust` is a `trust.mode`, and `pipeline`
-    a name of `build.pipeline`; None leaves a choice to the library. Nothing is kept for calls of two who ask (`by`)
-    together, so none can tell by time which filter another one has used."""
+    a name of `build.pipeline`; None leaves a choice to the library. `by` is who asks: nothing that is kept for one is
+    used for another, so nobody can tell by time which filter another one has used."""
 
     where: Where | None = None
     k: int | None = None
@@ -61,13 +61,13 @@ class Call:
 
     @property
     def key(self) -> str:
-        """The same for equal calls only."""
+        """A cache key, equal only for equal calls."""
         return repr((key_of(self.where), self.k, self.trust, self.pipeline, self.by))
 
 
 @dataclass(slots=True)
 class _Latest:
-    """The objects that were used last, by key."""
+    """A cache of the KEPT objects that were used last, by key."""
 
     kept: "OrderedDict[str, object]" = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
@@ -88,8 +88,8 @@ class _Latest:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Pipelines over `components` for calls that choose something; `made` goes around each, and `name` is that of the
-    one where a call names none."""
+    """Pipelines over `components` for calls that choose something; `made` wraps each of them, and `name` is the one to
+    use where a call names none."""
 
     components: Components
     name: str = "hs"
@@ -104,7 +104,7 @@ class Calls:
         return self._views.of(f"{by} {key_of(where)}", lambda: self.components.within(where))
 
     def parts(self, call: Call) -> Components:
-        """The components for a call. Raises InputError for a choice that is none."""
+        """The components for a call. Raises InputError for a choice that is not valid."""
         return _chosen(self.view(call.where, call.by), call)
 
     def pipeline(self, call: Call) -> Pipeline:

@@ -45,7 +45,7 @@ EXTENSION_POINTS: Mapping[str, tuple[type, str]] = {
     "highlighter": (Highlighter, "async highlight(query, passages)"),
     "summarizer": (Summarizer, "async summarize(highlights, *, tags)"),
 }
-"""Keyword: the protocol of the object, and what that asks for."""
+"""For each keyword the protocol of the object, and the attributes and methods that it must have."""
 
 
 def check_objects(given: Mapping[str, object]) -> None:
@@ -131,9 +131,9 @@ class Resolved:
 
 
 def resolve(settings: Settings, llm: str, *, multilingual: bool) -> Resolved:
-    """By the language model, NO_MODEL for none, and whether the encoder reads more than English, as `reader` does not.
-
-    A model on this machine reads worse than the cross-encoder does, and takes many times as long.
+    """What "auto" stands for, given the name of the language model (NO_MODEL: none) and whether the encoder reads more
+    than English. `reader` reads English only. A model on this machine reads worse than the cross-encoder does, and
+    takes many times as long.
     """
     reads = "sentence" if multilingual else "reader"
     is_local = llm.partition("/")[0] == "local"

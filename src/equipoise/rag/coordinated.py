@@ -1,5 +1,5 @@
-"""The filters `coordinated` and `auto`, which is the first for untrusted documents: takes out passages by which one
-author crowds out the other side.
+"""The filters `coordinated`, which takes out passages by which one author crowds out the other side, and `auto`, which
+does the same but never flags passages of trusted documents.
 
 Several passages by one author on one side are a group (`maths.coordinated`). Authors are told by style, with a model
 learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that could
@@ -80,7 +80,7 @@ class NearCopies:
 
 
 def _whys(passages: Sequence[Passage], alike: Floats, told: str) -> list[Why]:
-    """For each passage of a cluster with similarities (n, n)."""
+    """The reason and score of each passage of a cluster; `alike` are their similarities (n, n)."""
     others = np.where(np.eye(len(passages), dtype=np.bool_), -np.inf, alike)
     whys = []
     for row in others:
@@ -93,10 +93,10 @@ LEARNT = "authorship.json"
 NAMED = 3
 """Fellows that a reason names at most."""
 TAKES = 0.5
-"""From this value on a passage takes a side for certain enough to speak for it."""
+"""From this value on a passage takes a side clearly enough to speak for it."""
 GIVES_WAY = "coordinated: its seat is for a passage on a side that nobody else of those read takes"
 ABOUT = 0.0
-"""The cross-encoder's logit above which a passage is about the question: what it learnt calls that the likelier."""
+"""The cross-encoder's logit above which a passage is about the question: at 0 it holds both equally likely."""
 
 
 class SameAuthor(Protocol):
@@ -128,11 +128,11 @@ class CoordinatedFilter:
     """Takes groups out, every copy of a text but the first, and near copies that BiasDef finds one-sided.
 
     A group that crowds nobody out stays: where nothing by another author is about the question, as in one firm's
-    manual, there would be less to read and nothing else. A side is not silenced: where nothing else that is kept takes
-    the side of a group, the next candidate that does gets a seat; where there is none, the first passage of that group
-    stays, for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and
-    there are no groups. `about`: tells by its logits which passages are about the question; None: all are. `near` None:
-    near copies stay. They stay, too, where nothing else is about the question; of those that go none is spared.
+    manual, taking it out would only leave less to read. With `spares` no side is silenced: where nothing else that is
+    kept takes the side of a group, the next candidate that does gets a seat; where there is none, the first passage of
+    that group stays, for what one person says once is information. `stance` None: sides are unknown, and there are no
+    groups. `about`: tells by its logits which passages are about the question; None: all are. `near` None: near copies
+    stay. They stay, too, where nothing else is about the question; of those that go none is spared.
     """
 
     stance: Stance | None
@@ -153,8 +153,8 @@ class CoordinatedFilter:
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those
-        who speak for a side. The score of a flag is how many fellows a passage has in its group, of all others 0.
-        Raises what `stance` raises, and with `near` CorpusError or ModelError for vectors that cannot be used."""
+        who speak for a side. A flag's score is how many fellows the passage has in its group, the cosine of a near copy
+        (`NearCopies`), else 0. Raises what `stance` raises, and with `near` as `NearCopies` does."""
         copies = _copies(candidates)
         rows = [row for row in range(len(candidates)) if row not in copies]
         reasons = {
@@ -201,8 +201,8 @@ class CoordinatedFilter:
         return not ((await told.about())[left] & apart).any()
 
     async def _speaker(self, side: int, own: int, left: Sequence[int], k: int, told: "_Told") -> int:
-        """Who speaks for the side of a group: the first of `left` that takes it, else the group's `own` first; that,
-        too, where it would not be read anyway. Asked k at a time, the first k first, which are kept in any case."""
+        """The place that speaks for a group's side: the first of `left` that takes it, else `own`, the group's first,
+        which speaks also if k of `left` come before it: it is not read anyway. `left` is asked about k at a time."""
         if sum(place < own for place in left) >= k:
             return own
         for start in range(0, len(left), k):
@@ -230,8 +230,8 @@ class CoordinatedFilter:
 
 
 def stance_of(components: Components) -> Stance | None:
-    """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and more
-    of what people wrote out."""
+    """What tells sides, by `filter.stance`; None for "none". "auto" never is a local language model: it would need
+    seconds for each passage, and take out more of what people wrote."""
     stance = components.resolved.stance
     if stance == "none":
         return None
@@ -277,7 +277,7 @@ def _seated(free: Sequence[int], speakers: Sequence[int], k: int) -> list[int]:
 
 
 def _copies(candidates: Candidates) -> dict[int, int]:
-    """Row of each text that stands among the candidates before it, white space and case apart: row of the first."""
+    """Maps the row of each candidate that repeats an earlier text (case and white space aside) to the first one's."""
     first: dict[str, int] = {}
     keys = [" ".join(passage.text.casefold().split()) for passage in candidates.passages]
     return {row: first[key] for row, key in enumerate(keys) if first.setdefault(key, row) != row}
@@ -286,7 +286,7 @@ def _copies(candidates: Candidates) -> dict[int, int]:
 def _reason(
     candidates: Candidates, rows: Sequence[int], alike: Floats, group: Sequence[int], place: int
 ) -> str:
-    """In words, naming the fellows it is most like."""
+    """The reason of a flag, which names the fellows that the passage is written most like."""
     fellows = sorted(
         (other for other in group if other != place), key=lambda other: (-alike[place, other], other)
     )

@@ -1,9 +1,9 @@
-"""What corrects what among the passages that were found: sentences of a part that says to be a correction, and the
-sentence that each is most like, in its own document or in one beside it. A notice that sets one amount against another
-("please note: the fee in section 2 is 80, not 60") corrects only what has the other.
+"""What corrects what among the passages that were found: a sentence of a part that calls itself a correction corrects
+the sentence that it is most like, in its own document or in one beside it. A notice that sets one amount against
+another ("please note: the fee in section 2 is 80, not 60") corrects only what has the wrong one.
 
-As with versions, nobody corrects another's document: only documents of one trust, of those that anybody may write only
-one author's. A correction that names another document corrects no third one.
+As with versions, nobody corrects another's document: only one of the same trust and author (`of_one_hand`). A
+correction that names another document corrects no third one.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ from equipoise.text.outline import headings_at
 from equipoise.text.tokens import STOP_WORDS, words
 
 LIKE = 0.5
-"""The share of a correction's words that what it corrects, with its headings, has, too."""
+"""The least share (0 to 1) of a correction's words that the corrected sentence or its headings must have, too."""
 LEAST = 2
-"""Words and wrong values that both must have."""
+"""Least number of words and wrong values that both must have in common."""
 _PREFIX = 5  # letters by which two words of a name are one ("Preise", "Preisliste")
 _SAYING = frozenset(
     "correct corrects correctly replace replaced replaces following amended read reads instead wrong wrongly error "  # noqa: SIM905
@@ -34,12 +34,12 @@ _SAYING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence among the candidates: its words and amounts, those of what it stands under, and as what it stands."""
+    """A sentence among the candidates: its words and amounts, the words above it, and whether it corrects others."""
 
     document: Document
     start: int
     end: int
-    says: str  # that it is part of a correction, empty for others
+    says: str  # the words that make it part of a correction, empty for others
     tells: bool  # whether it only sets an amount against another, in a notice
     day: date | None
     words: frozenset[str]
@@ -47,8 +47,8 @@ class _Sentence:
     amounts: frozenset[str]
     days: frozenset[str]
     wrong: frozenset[str]  # amounts that it says to be wrong
-    of: frozenset[str]  # words that say of what these are
-    sections: frozenset[str]  # that it stands in, and as a correction names
+    of: frozenset[str]  # words that say what these are amounts of
+    sections: frozenset[str]  # numbers of the sections that it stands in or, as a correction, names
 
     def share(self, other: "_Sentence") -> float:
         """The share of its words that the other has with its headings; 0 for too few."""
@@ -63,7 +63,7 @@ class _Sentence:
         )
 
     def denies(self, other: "_Sentence") -> bool:
-        """Whether the other says all of it with an amount that this one says to be wrong."""
+        """Whether the other has all its words, and an amount that this one says to be wrong."""
         return self.contradicts(other) and self.words <= other.words | other.around
 
     def is_told(self, other: "_Sentence") -> bool:
@@ -79,8 +79,8 @@ class _Sentence:
 
 
 def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
-    """What is corrected of each document by another sentence of the candidates: of its own document or, where this has
-    nothing like it, of those beside."""
+    """The corrected sentences of each document, by its id. A correction is matched within its own document and, where
+    this has nothing like it, with those beside it."""
     says = dict(_said(candidates))
     if not any(map(any, says.values())):
         return {}
@@ -106,8 +106,8 @@ def found_in(candidates: Candidates) -> dict[str, tuple[Corrected, ...]]:
 
 
 def without_copies(candidates: Candidates, marks: Mapping[str, Sequence[Corrected]]) -> Candidates:
-    """The candidates without what a mail quotes of one among them that it corrects: the original is read, not the
-    copy."""
+    """The candidates without the sentences that a correcting mail quotes of the one it corrects: the original is read,
+    not the copy."""
     said: dict[str, str] = {}
     for passage in candidates.passages:
         for by in {mark.doc_id for mark in marks.get(passage.doc_id, ())} - {passage.doc_id}:
@@ -122,7 +122,7 @@ def without_copies(candidates: Candidates, marks: Mapping[str, Sequence[Correcte
 
 
 def _without(passage: Passage, document: Document, said: str) -> Passage:
-    """A passage of a mail without the sentences of earlier ones that are said so elsewhere."""
+    """A passage of a mail without the sentences that it quotes of earlier mails and that `said` has, too."""
     own = corrections.own_end(document) - passage.start
     units = passage.sentences or ()
     rows = [
@@ -137,8 +137,8 @@ def _without(passage: Passage, document: Document, said: str) -> Passage:
 
 
 def _said(candidates: Candidates) -> Iterator[tuple[tuple[str, int, int], tuple[str, bool]]]:
-    """Every sentence of the candidates, with which words it says that it is part of a correction, and whether it may
-    be one without them."""
+    """Every sentence of the candidates as (document id, start, end), with the words that make it part of a correction
+    (empty for none) and whether it may be one without them, as a notice."""
     places: dict[tuple[str, int], str] = {}
     for passage in candidates.passages:
         document = candidates.documents[passage.doc_id]
@@ -187,8 +187,8 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _is_known(one: _Sentence, other: _Sentence, known: Collection[str]) -> bool:
-    """Whether a correction may know the document of another sentence: one of these, or, where it is a short
-    reply, one beside it that says all of it with a value that it says to be wrong."""
+    """Whether a correction may speak of the document of another sentence: one of `known` or, if it is a short reply,
+    one beside it where the sentence has all its words and a value that it says to be wrong."""
     mine = one.document
     if other.document.doc_id in known or not (one.denies(other) and corrections.replied_to(mine.title)):
         return other.document.doc_id in known
@@ -197,8 +197,8 @@ def _is_known(one: _Sentence, other: _Sentence, known: Collection[str]) -> bool:
 
 
 def _meant_in(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
-    """What a sentence of a correction corrects: in the earlier mails that its own quotes, and in its document or, where
-    this has nothing like it, in others."""
+    """The sentences of `pool` that one of a correction corrects: in the earlier mails that its document quotes, and in
+    the rest of its document or, where this has nothing like it, in others."""
     mine = one.document
     end = 0 if corrections.replied_to(mine.title) else corrections.own_end(mine)
     own = [other for other in pool if other.document is mine and other.start < end]
@@ -208,9 +208,9 @@ def _meant_in(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
 
 
 def _corrects(one: _Sentence, other: _Sentence) -> bool:
-    """Whether a correction may speak of another sentence: of its own document not of its own part; of another
-    correction only of an earlier one; a notice only of what has the value that it says to be wrong, or right. What only
-    leads to others ("sorry, I got two things wrong:") speaks of none."""
+    """Whether a correction may speak of another sentence: not of one in the same part of its document, of another
+    correction only if that is earlier, and as a notice only of one with the value that it says to be wrong, or right.
+    A mere lead-in ("sorry, I got two things wrong:") speaks of none."""
     leads = not one.wrong and one.document.text[one.start : one.end].rstrip().endswith(":")
     if leads or (one.document is other.document and (one.says, one.tells) == (other.says, other.tells)):
         return False
@@ -220,9 +220,9 @@ def _corrects(one: _Sentence, other: _Sentence) -> bool:
 
 
 def _named(document: Document, documents: Mapping[str, Document]) -> frozenset[str]:
-    """The documents that one may correct: itself; as a whole that says to be a correction, those beside it, of which it
-    names one that one; where it is short, those beside it, of a reply those that its subject names; and what is
-    attached to it."""
+    """The ids of the documents that one may correct. Others than itself only if it calls itself a correction or is
+    short: those beside it or, if its words or the subject that it replies to say which, those that they name best, and
+    always other corrections and its own attachments."""
     says = corrections.said_by(document)
     if not says and corrections.own_end(document) > corrections.NOTE:
         return frozenset({document.doc_id})
@@ -255,13 +255,13 @@ def _is_beside(first: Document, second: Document) -> bool:
 
 
 def of_one_hand(first: Document, second: Document) -> bool:
-    """Whether one of two documents may speak against the other: both are trusted, or by one known author."""
+    """Whether one of two documents may speak against the other: same trust and author, known if they are untrusted."""
     alike = (first.trust, first.author) == (second.trust, second.author)
     return alike and (first.trust is Trust.TRUSTED or bool(first.author))
 
 
 def folder(document: Document) -> PurePosixPath:
-    """Where it lies; of an attachment where its mail does."""
+    """The folder that a document lies in; for an attachment, that of its mail."""
     return PurePosixPath(document.source).parent
 
 
@@ -272,9 +272,9 @@ def _is_later(one: _Sentence, other: _Sentence) -> bool:
 
 
 def _meant(one: _Sentence, pool: Sequence[_Sentence]) -> Iterator[_Sentence]:
-    """What a sentence of a correction corrects: of the sections and documents that it names, and of what has the values
-    that it says to be wrong, if it can on the day that it names, the sentences that it is most like; of a section by
-    itself, all."""
+    """The sentences of `pool` that one of a correction corrects: those most like it, within the sections and documents
+    that it names, and with the values that it says to be wrong and the day that it names, each as far as there are any;
+    all of a section that it names, if none is like it."""
     inside = [other for other in pool if one.sections & other.sections]
     pool = inside or pool
     pool = [other for other in pool if other.around and _content(other.document.title) <= one.words] or pool

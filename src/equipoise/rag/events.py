@@ -1,4 +1,4 @@
-"""What happens while a question is answered, as it is told to whoever waits: by the server and by `Library.astream`."""
+"""Events that tell whoever waits how far a question is answered: sent by the server and by `Library.astream`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from equipoise.core.results import Answer, Refusal, SubAnswer
 from equipoise.text.sentences import sentence_spans
 
 AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}
-"""What has happened when a stage begins."""
+"""For each stage the event that is told when it begins: what comes before it is done."""
 _OF_PART = (
     "refused", "reason", "detail", "weak", "trust", "others", "read_as", "spelling", "notice", "unheard",
     "highlights", "best_first", "nearest",
@@ -59,6 +59,6 @@ class Teller:
 
 
 def in_sentences(text: str) -> list[str]:
-    """The text in pieces: joined, they are it."""
+    """The text cut at the ends of its sentences; joined, the pieces are the text."""
     ends = [*[end for _, end in sentence_spans(text)][:-1], len(text)]
     return [text[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]

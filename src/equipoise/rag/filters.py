@@ -158,8 +158,8 @@ class QuotaFilter:
         return cls(inner, wanted.untrusted, wanted.per_document, lambda: trusted.counts().documents > 0)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """At most k passages within the quotas, in the order they came: what `inner` keeps, and for what a quota keeps
-        out of that, with a flag, the next ones that nobody flagged. Raises what `inner` raises."""
+        """At most k passages within the quotas, in the order they came: those that `inner` keeps, but for any that a
+        quota takes out (with a flag) the next ones without a flag. Raises what `inner` raises."""
         inner = await self.inner.filter(query, candidates, k=k)
         most = bound(k, self.untrusted, applies=self.applies())
         chosen = {passage.passage_id for passage in inner.kept.passages}

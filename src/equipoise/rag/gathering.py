@@ -1,7 +1,7 @@
-"""Gathering evidence: a question is spelt, searched for, filtered and read, and what was picked is made canonical.
+"""Gathering evidence: a question is spell-checked, searched for and filtered, passages are read, spans made canonical.
 
-Of the two ways that see a question, the trusted documents' and the untrusted ones', each has a `Gathering` of its own:
-its retriever, speller and listener speak of one partition of the store (`corpus.partition.Partition`).
+A question goes two ways, through the trusted documents and the untrusted ones. Each way has a `Gathering` of its own:
+its retriever, speller and listener know one partition of the store (`corpus.partition.Partition`).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from equipoise.text.tokens import script_of
 from equipoise.text.visible import title
 
 NEAREST = 3
-"""Passages that a refusal names for want of an answer, where so many are near."""
+"""Most passages near the question that a refusal names in place of an answer."""
 DETAILS = {
     Reason.NOTHING_RETRIEVED: "No passage was found for this question.",
     Reason.NOTHING_HIGHLIGHTED: "The documents do not seem to answer this question.",
@@ -49,8 +49,8 @@ Listener = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
 """Finds words of a question that no document has, and those of them that are no common English words either."""
 
 Notice = Callable[[str, Sequence[Passage]], str]
-"""What a person is told of a question, or passages that were found for it, that the encoder does not read; empty for
-others."""
+"""Makes what a person is told if the encoder does not read the question, or the passages found for it; else it is
+empty."""
 
 
 @dataclass(frozen=True, slots=True)

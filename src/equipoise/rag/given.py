@@ -1,4 +1,4 @@
-"""What callers pass to a library, as the package takes it. What cannot be meant raises InputError of one sentence."""
+"""Turns what callers pass to a library into the package's types; raises InputError of one sentence where it cannot."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -11,7 +11,7 @@ from equipoise.text.shingles import near_copy
 from equipoise.text.tokens import content_words
 
 LEAST = 2
-"""Words of a title or name without which it is nobody's: "Readme", "Index"."""
+"""A title or file name of fewer words ("Readme", "Index") points to no particular document."""
 READ = 20
 """Passages of a document that are compared."""
 FOUND = 3
@@ -19,8 +19,8 @@ FOUND = 3
 
 
 def impersonated(document: Document, trusted: Partition) -> str:
-    """The source of the trusted document that this one seems to be: by its title or file name, or a passage of it is a
-    near copy of one there. Empty where it seems to be none. Raises StoreError."""
+    """The source of the trusted document that this one seems to be, since it has the same title or file name, or a
+    passage that is a near copy of one there. Empty where it seems to be none. Raises StoreError."""
     return _namesake(document, trusted.sources()) or _copied(document, trusted)
 
 
@@ -36,7 +36,7 @@ def _namesake(document: Document, named: Iterable[tuple[str, str]]) -> str:
 
 
 def lookalikes(doc_ids: Iterable[str], store: Store) -> tuple[tuple[str, str], ...]:
-    """(source, that of the trusted document that it seems to be) for those of the documents that seem to be one."""
+    """(source, source of the trusted document that it seems to be) for each of the documents that seems to be one."""
     trusted = store.partition(Trust.TRUSTED)
     documents = store.documents(doc_ids).values()
     named = ((document.source, impersonated(document, trusted)) for document in documents)
@@ -44,7 +44,7 @@ def lookalikes(doc_ids: Iterable[str], store: Store) -> tuple[tuple[str, str], .
 
 
 def _names(source: str, title: str) -> Iterable[tuple[str, ...]]:
-    """The words of a title and of a file name, where these are enough to be somebody's."""
+    """The words of a title and of a file name, each if there are at least LEAST."""
     stem = PurePosixPath(source.partition("#")[0].replace("\\", "/")).stem
     named = (tuple(content_words(name.replace("-", " ").replace("_", " "))) for name in (title, stem))
     return [words for words in named if len(words) >= LEAST]

@@ -1,4 +1,4 @@
-"""What happened to one question, written down as it happens, and to all questions of a message."""
+"""The trace of one question, written as it is answered, and the joint trace of all questions of a message."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

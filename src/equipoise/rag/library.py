@@ -118,9 +118,9 @@ class Library(Closing):
         settings: layers.Given = None,
         **objects: Unpack[Objects],
     ) -> Self:
-        """A library of texts, by their names, or called "text 1" and so on, with the metadata of each in their order;
-        without a `path` its index ends with it. Raises as `create` and `add` do, InputError for metadata of other
-        texts."""
+        """A library of texts by name, else named "text 1" and so on; `metadata` has one mapping for each, in the same
+        order. Without a `path` the index is deleted on close. Raises as `create` and `add` do, and InputError if there
+        are not as many metadata as texts."""
         named = (
             dict(texts)
             if isinstance(texts, Mapping)
@@ -160,9 +160,8 @@ class Library(Closing):
         judge: Judge | None = None,
     ) -> IndexReport:
         """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
-        `Gone`. `trust` and `metadata` are what you say of all of them (`corpus.telling`), None: what was said before,
-        of new ones that they are trusted. `judge` scans nothing unless it is given (`audit.scan.holding.Holding` holds
-        documents back).
+        `Gone`. `trust` and `metadata` hold for all of them (`corpus.telling`); None leaves what was said before, and
+        new ones are trusted. Nothing is scanned without a `judge` (`audit.scan.holding.Holding` holds documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
@@ -212,8 +211,8 @@ class Library(Closing):
         return replace(report, alike=lookalikes(report.strangers, self.store))
 
     def add(self, documents: Iterable[Document]) -> int:
-        """Put documents that are no files into an index that was opened with `create`; how many. `sentences` are found
-        where a document has none.
+        """Put documents that are no files into an index that was opened with `create`; returns how many. `sentences`
+        are found where a document has none.
 
         Raises StoreError where the file cannot be written, CorpusError where a `doc_id` is taken (`remove` it first) or
         a document cannot be kept, ModelError.
@@ -236,8 +235,8 @@ class Library(Closing):
 
     @contextmanager
     def _filling(self) -> Iterator[None]:
-        """Around what fills the index: where it fails, one that was made for it and is still empty goes when this is
-        closed; until then it can be filled."""
+        """Wraps what fills the index: if it fails, an index that this library made and that is still empty is deleted
+        on close; until then it can be filled."""
         try:
             yield
         except EquipoiseError:
@@ -289,7 +288,7 @@ class Library(Closing):
         self, question: str, *, before: Sequence[str] = (), others: bool = False, **choice: Unpack[CallFields]
     ) -> AsyncIterator[Event]:
         """What happens while the question is answered, with the names and data of the server's events; the last is
-        `done`, whose `result` is that of `aask`. Raises as `ask` does. Who stops reading ends the work."""
+        `done`, whose `result` is that of `aask`. Raises as `ask` does. To stop iterating cancels the work."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
@@ -314,7 +313,7 @@ class Library(Closing):
             task.cancel()
 
     def conversation(self, **choice: Unpack[CallFields]) -> Conversation:
-        """Question after question of one person."""
+        """A conversation: questions of one person, each read with those before it."""
         Call.of(**choice)  # what is wrong is said at once
         return Conversation(self, choice)
 
@@ -339,13 +338,13 @@ class Library(Closing):
         return found
 
     def documents(self, where: Given | None = None) -> tuple[ListedDocument, ...]:
-        """What the index holds, or what of it a filter means, without the texts."""
+        """The documents of the index, or those that a filter matches, without their texts."""
         chosen = as_where(where)
         return tuple(one for one in self.store.listing() if chosen is None or chosen.matches(one.metadata))
 
     def remove(self, name: str) -> int:
         """Take out what is called `name` (an id, a source, or the end of its path), with all documents of the same
-        file; how many went. Raises InputError where it means nothing, or several files, StoreError."""
+        file; returns how many. Raises InputError if the name fits nothing, or several files; StoreError."""
         documents = self.store.listing()
         chosen = catalogue.with_siblings(catalogue.named(name, documents), documents)
         catalogue.remove(self.store, chosen)
@@ -384,5 +383,5 @@ def ask(
 
 
 def _settings(given: layers.Given) -> Settings:
-    """Those that are given, else what applies here."""
+    """The settings given, else those loaded from files and environment."""
     return layers.load().settings if given is None else layers.settings_of(given)

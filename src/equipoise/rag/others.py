@@ -1,4 +1,4 @@
-"""Parts that other packages add by entry points, as `build` makes its own (docs/extensions.md)."""
+"""Parts that other packages add by entry points, made from the same `Components` as ours (docs/extensions.md)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -69,12 +69,12 @@ WEAK = 0.85
 """The evidence for an answer is weak where it is less probable than this that the passages answer the question. On
 the sets of the field benchmark, out of fold, quotes were right in 16 of 40 cases below it and in 144 of 178 above."""
 SURER = 3.0
-"""So many times the odds that it answers has another way of reading a question to be kept in place of the first: of ten
-follow-ups over `examples/sqlite` 3.5 to 18 times where it was the right one, else 1.4 at most."""
+"""Another way of reading a question is kept in place of the first if the odds that it answers are over so many times as
+high: of ten follow-ups over `examples/sqlite` 3.5 to 18 times where it was the right one, else 1.4 at most."""
 MANY = 1_000
 """Quotes of witnesses in a message: no limit, since no model reads them."""
 SILENT = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED)
-"""Why the trusted documents may not answer, so that the others are heard."""
+"""The reasons for which the trusted documents do not answer and the untrusted ones are heard."""
 Group = tuple[Highlights, frozenset[Tag]]
 """What one summary is made of."""
 
@@ -265,8 +265,8 @@ class HighlightSummarize(Gathering):
 
 
 def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
-    """The result of the trusted documents with what the others say: an answer as it is, but for them; a refusal gives
-    way to what they say, and to theirs where only they were found."""
+    """The result of the trusted documents with what the untrusted ones say (`heard`). An answer only gets `others`. A
+    refusal gives way to what they say, or to their refusal if passages were found among them alone."""
     if heard is None:
         return result
     if isinstance(result, Answer):
@@ -290,7 +290,7 @@ def _best_quote_first(result: Answer | Refusal) -> Answer | Refusal:
 
 
 def pointed(result: Answer | Refusal, contact: str) -> Answer | Refusal:
-    """The result; a refusal ends with the way on that the operator names."""
+    """The result; a refusal ends with the operator's `contact`, if any."""
     if isinstance(result, Answer) or not contact:
         return result
     return replace(result, detail=f"{result.detail} {contact}")
@@ -394,5 +394,5 @@ def _unanswered(refusals: Iterable[Refusal], questions: int) -> list[str]:
 
 
 def _weight(reason: Reason) -> tuple[bool, int]:
-    """A failure comes before every refusal."""
+    """A sort key for reasons: a failure comes before every refusal."""
     return reason is not Reason.MODEL_FAILED, list(Reason).index(reason)

@@ -63,7 +63,7 @@ class DenseRetriever(_InPartition):
     __slots__ = ()
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
-        """The k nearest passages, those without a vector yet out of the k that words find; scores are cosines."""
+        """The k nearest passages; those without a vector yet only if BM25 has them in its first k. Scores: cosines."""
         vector = encode_questions(self.encoder, [query.text])[0]
         with self.partition.snapshot():
             near, late = (
@@ -185,7 +185,7 @@ def candidates(
     """The ranked passages with their documents, scores and embeddings: call it inside `partition.snapshot()`.
 
     Each document is read once, and its passages are cut out of it. Corrections that lie beside them stand in place of
-    the last ones: "In section 2 read 80 for 60" is not like the question. `encoder` reads those that have no vectors
+    the last ones: "In section 2 read 80 for 60" is not like the question. `encoder` embeds those that have no vectors
     yet. Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
     """
     places = partition.places([passage_id for passage_id, _ in ranking])

@@ -48,7 +48,7 @@ def quoted(statement: Statement) -> str:
 
 
 def name(statement: Statement, named: Naming = title) -> str:
-    """Whose statement it is: the file it stands in, and whom that seems to be."""
+    """Names the file of a statement and, if that impersonates a trusted document, says that it is not that one."""
     source = title(named(statement.highlights[0].source))
     return (
         f"{source}, which is not {title(named(statement.impersonates))}" if statement.impersonates else source

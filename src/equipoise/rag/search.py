@@ -19,15 +19,15 @@ from equipoise.rag.versions import current, with_corrections
 from equipoise.text.tokens import script_of
 
 RERANKED, FOLLOWING = 6, 8
-"""Candidates that a reranker reads, and of a follow-up: the words of two questions find less. With 8 of both, four
-more of 420 questions are answered rightly and eight more of 168 near misses answered, in a fifth more time
+"""Candidates that a reranker reads of a question, and of a follow-up: the words of two questions find less. With 8 of
+both, four more of 420 questions are answered rightly and eight more of 168 near misses answered, in a fifth more time
 (benchmarks/LOG.md, "How much is read")."""
 
 
 def passage_scores(
     reranker: Reranker, query: Query, passages: Sequence[Passage]
 ) -> tuple[NDArray[np.float64], Query]:
-    """(n,) of the passages, each read under its title and headings as it is searched for, and the query with them.
+    """The scores (n,) of the passages, each read below its title and headings, and the query with these scores in it.
 
     What has a score in the query is not read again. Raises ModelError.
     """
@@ -67,7 +67,7 @@ class BothWays:
 
     @property
     def name(self) -> str:
-        """That of the reranker."""
+        """The reranker's name: the mean is on the same scale."""
         return self.reranker.name
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -76,7 +76,7 @@ class BothWays:
 
 
 def reader_of(reranker: Reranker, query: Query) -> Reranker:
-    """The reranker as it reads this query. For a follow-up the reader ranks, too: what only ranks was taught few."""
+    """The reranker for this query; for a follow-up `BothWays`, with READER for the ranking model, which learnt few."""
     if not query.last:
         return reranker
     return BothWays(READER if isinstance(reranker, RankingModel) else reranker, query.last)
@@ -84,7 +84,7 @@ def reader_of(reranker: Reranker, query: Query) -> Reranker:
 
 NOT_SAID = "left out by the filter, which gave no reason"
 TRIES = 3
-"""How often a store that is lost in the middle is asked."""
+"""How often a search is tried while the store is lost in the middle of it."""
 OVER = "over the number of passages to read"
 
 
@@ -142,7 +142,7 @@ class Search:
                 load()
 
     def _retrieve(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
-        """Once more in a new snapshot where the store was lost in one: another host may have it."""
+        """Tries again in a new snapshot, TRIES in all, where the store was lost: another host may have it by then."""
         for _ in range(TRIES - 1):
             with suppress(StoreLost):
                 return self._retrieved(asked)

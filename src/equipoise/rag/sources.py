@@ -24,7 +24,7 @@ from equipoise.rag.search import usable
 from equipoise.text.tokens import content_words
 
 WORDS = 0.5
-"""What having all words of the question counts beside the cosine."""
+"""What a passage with all words of the question gets in addition to its cosine."""
 FEW, MANY = 3, 10
 """Passages of an author that are read: FEW of one with at most SMALL passages, else MANY."""
 SMALL = 50
@@ -96,8 +96,8 @@ def authors_of(query: Query, *, found: Candidates, most: int) -> list[Source]:
 
 
 def weights(words: Sequence[str]) -> Floats:
-    """(n,) of n words, together 1: the rank among the common words of English on a scale of logarithms; what is none of
-    them counts like the rarest."""
+    """The weights (n,) of n words, which add up to 1: each by the logarithm of its rank among the common words of
+    English; a word that is none of them counts like the rarest."""
     ranks = english_words()
     rarity = np.log2([2.0 + ranks.get(word, len(ranks)) for word in words])
     return np.asarray(rarity / rarity.sum() if len(words) else rarity, np.float64)
@@ -129,7 +129,7 @@ def _scores(question: str, partition: Partition, vector: Array, ids: NDArray[np.
 
 
 def _cosines(vectors: Array, vector: Array) -> Floats:
-    """(n,): each row by itself, so that a sum does not depend on how many rows there are."""
+    """The cosines (n,), each summed by itself, so that its rounding does not depend on how many rows there are."""
     return np.concatenate([np.empty(0), *_each(vectors, vector.astype(np.float64))])
 
 

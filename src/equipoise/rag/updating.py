@@ -79,8 +79,8 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
 
 
 def _named(path: Path) -> str:
-    """`path` without links, and as its sources begin, as UTF-8; as it is where that cannot be, and indexing says what
-    is wrong with it."""
+    """`path` with links resolved, and as its sources begin, as valid UTF-8; unchanged if that fails, since indexing
+    says what is wrong with it."""
     try:
         resolved = f"{os.path.realpath(path)} {shown(path)}"
     except (OSError, ValueError):
@@ -98,7 +98,7 @@ def _opened(path: Place, encoder: str) -> Iterator[tuple[Store, Encoder]]:
 
 @contextmanager
 def _no_empty_store(path: Place) -> Iterator[None]:
-    """Around what makes a store: where it fails, and there was no file before, none is left."""
+    """Wraps what makes a store: if it fails, no empty store is left where there was no file before."""
     unmake = unmaking(path)
     try:
         yield
@@ -109,8 +109,8 @@ def _no_empty_store(path: Place) -> Iterator[None]:
 
 
 def unmaking(path: Place) -> Callable[[], None] | None:
-    """What takes the store away again that is made at `path`, where nothing is in it; None where there was a file
-    before."""
+    """A function that deletes the store made at `path` if nothing is in it; None where there was a file before, and
+    for a store that is no file."""
     if not isinstance(path, Path) or path.exists():
         return None
     return partial(_drop_empty, path, None if path.parent.exists() else path.parent)

@@ -1,11 +1,11 @@
-"""Versions of one document: where a newer one says a thing anew, what the older one says of it is not read.
+"""Versions of one document: what a newer version restates is not read from an older one.
 
 Two documents are versions of one where their addresses differ in nothing but a version or a date ("policy-2024.md",
 "v2/rates.csv"), or where they lie in one folder under one title and each says its version; and where most words of the
 shorter one stand in the other, numbers aside: the minutes of two months are no versions. Nobody makes another's
-document old: only documents of one trust are compared, of those that anybody may write only one author's.
+document old: only documents of the same trust and author are compared (`rag.corrections.of_one_hand`).
 
-What is corrected is quoted with its correction (`rag.corrections`), or this in its place where it says all of it anew.
+What is corrected is quoted with its correction (`rag.corrections`), or replaced by it if that restates all of it.
 """
 
 import re
@@ -69,9 +69,9 @@ class Edition:
 
 
 def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Flag, ...]]:
-    """The candidates without passages of an older version whose every sentence those of the newest among them say anew,
-    and a flag for each. Documents of which there is a newer version say so (`Document.newer`), and what is corrected of
-    them (`Document.corrected`). Nothing is left out where the question asks for the past, or names the older version.
+    """The candidates without passages of older versions whose every sentence is restated by passages of the newest one
+    among them, and a flag for each. In the documents, `Document.newer` and `Document.corrected` are filled in. Nothing
+    is left out where the question asks for the past, or names the older version.
     """
     if marks := found_in(candidates):
         told = {key: replace(candidates.documents[key], corrected=found) for key, found in marks.items()}
@@ -102,8 +102,8 @@ def undated(question: str, out_of_corpus: Sequence[str]) -> str:
 
 
 def with_corrections(kept: Candidates, found: Candidates, flagged: Sequence[Flag], k: int) -> Candidates:
-    """The kept with the passages of those found that correct what stands in one of them and carry no flag, at most `k`:
-    these in place of the last ones."""
+    """`kept` with the passages of `found` that correct something in it and carry no flag, at most `k` in all:
+    corrections take the places of the last ones."""
     out = {flag.passage.passage_id for flag in flagged} | {one.passage_id for one in kept.passages}
     marks = [mark for one in kept.passages for mark in _marks(one, kept.documents[one.doc_id])]
     more = [
@@ -120,7 +120,7 @@ def with_corrections(kept: Candidates, found: Candidates, flagged: Sequence[Flag
 def read_with(
     spans: Iterable[Span], highlights: Highlights, documents: Mapping[str, Document]
 ) -> tuple[Span, ...]:
-    """The spans, each with those of what corrects the quotes that show it behind it."""
+    """The spans, each followed by the spans of the corrections of the quotes that show it."""
     picked: list[Span] = []
     for span in spans:
         picked.append(span)
@@ -132,9 +132,9 @@ def read_with(
 
 
 def valid(question: str, highlights: Highlights, kept: Candidates) -> tuple[Highlights, tuple[Flag, ...]]:
-    """The quotes without those that another one says anew: of an older version one of the newest, of what is corrected
-    its correction, without which it is not quoted; and a flag for each passage of `kept` that these stand in. As with
-    `current`, which has made the candidates."""
+    """The quotes without those that a quote of a newer version restates, and without corrected ones whose corrections
+    are not all quoted, or restate all of it; and a flag for each passage of `kept` that these stand in. The
+    exceptions are those of `current`, which has made `kept`."""
     left = _left(question, kept.documents)
     past = not _PAST.isdisjoint(words(question))
     gone = {}
@@ -194,7 +194,7 @@ def _holds(passage: Passage, doc_id: str, start: int) -> bool:
 
 
 def _left(question: str, documents: Mapping[str, Document]) -> frozenset[str]:
-    """The documents that say themselves to have a newer version, but for those that the question names or asks for."""
+    """The ids of documents with a newer version that the question does not name; none if it asks for the past."""
     if not _PAST.isdisjoint(words(question)):
         return frozenset()
     older = (document for document in documents.values() if document.newer)
@@ -252,13 +252,13 @@ def _address(document: Document) -> tuple[str, ...]:
 
 
 def _said_in(document: Document, candidates: Candidates) -> frozenset[int]:
-    """What the passages of a document among the candidates say."""
+    """The shingles of a document's passages among the candidates."""
     texts = (passage.text for passage in candidates.passages if passage.doc_id == document.doc_id)
     return frozenset[int]().union(*map(_shingles, texts))
 
 
 def _is_said(passage: Passage, said: frozenset[int]) -> bool:
-    """Whether there is a like sentence for each of the passage's."""
+    """Whether `said` has at least LIKE of the shingles of each sentence of the passage."""
     sentences = passage.sentences or ((0, len(passage.text)),)
     return all(containment(_shingles(passage.text[start:end]), said) >= LIKE for start, end in sentences)
 
@@ -273,5 +273,5 @@ def _is_like(first: frozenset[int], second: frozenset[int]) -> bool:
 
 
 def _shingles(text: str) -> frozenset[int]:
-    """Those of the words without a digit."""
+    """The shingles of a text without its words with a digit."""
     return shingles(" ".join(word for word in text.split() if not _DIGIT.search(word)), SHORT_SIZE)

@@ -50,7 +50,7 @@ LEANS = 0.1
 ONE_AUTHOR = 2.0
 """Log-likelihood ratio of "same author" (`maths.coordinated`) from which on two authors count as one."""
 STYLED = 60
-"""Words of a passage without which its style tells nothing."""
+"""Least words of a passage whose style says something about its author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class _Testimony:
 @dataclass(frozen=True, slots=True)
 class Witnesses:
     """Hears the authors of untrusted documents that `search` finds, at most `authors` of them. `gathering` reads the
-    passages of one author; it has no speller and no listener, since what others write would move them. `seems` names
-    the trusted document that one impersonates, `stance` tells sides, `same_author` whether two authors are one;
+    passages of one author; it has no speller and no listener, since other authors' texts would influence these. `seems`
+    names the trusted document that one impersonates, `stance` tells sides, `same_author` whether two authors are one;
     `english` are common words, and `about` tells by its logits which passages are about a question."""
 
     search: Sources
@@ -167,8 +167,8 @@ class Witnesses:
         )
 
     def _near(self, query: Query, found: Sequence[Source]) -> tuple[list[Source], Query]:
-        """Those whose best passage is near the question, if one of them is about it, since a side means nothing
-        elsewhere; and the query that knows how they were read. Raises ModelError."""
+        """The sources whose best passage is near the question (NEAR), none unless one is about it (ABOUT), since sides
+        mean nothing elsewhere; and the query with the new scores. Raises ModelError."""
         best = [source.passages.passages[0] for source in found]
         logits, query = passage_scores(self.about, query, best)
         near = (
@@ -197,7 +197,7 @@ class Witnesses:
         return told
 
     async def _statements(self, told: Sequence[_Testimony]) -> tuple[Statement, ...]:
-        """The testimonies as they are shown: a title that is a trusted document's is left out."""
+        """The testimonies as they are shown; one that impersonates a trusted document loses its titles."""
         made = []
         for one in told:
             name = await asyncio.to_thread(self.seems, one.document)
@@ -236,7 +236,7 @@ def _mask(rows: int, related: Callable[[int, int], bool]) -> Mask:
 
 
 def _always(highlighter: Highlighter) -> Highlighter:
-    """The highlighter; ours does not decline: that what it reads is about the question has been found already."""
+    """The highlighter, one of ours with threshold 0: what it reads is known to be about the question already."""
     if isinstance(highlighter, ReaderHighlighter | SentenceHighlighter):
         return replace(highlighter, threshold=0.0)
     return highlighter

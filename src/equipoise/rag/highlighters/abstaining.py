@@ -11,8 +11,8 @@ from equipoise.rag.highlighters.abstention import Check
 
 @dataclass(frozen=True, slots=True)
 class AbstainingHighlighter:
-    """`inner` behind `check`: below the calibrated probability it is not asked. Where it is the second opinion of the
-    check, it has been."""
+    """`inner` behind `check`: it is not asked below the calibrated threshold. If it is the check's own second opinion,
+    the check has asked it already."""
 
     inner: Highlighter
     check: Check

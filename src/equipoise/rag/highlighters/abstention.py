@@ -1,9 +1,9 @@
-"""Whether passages answer a question, as one calibrated probability: what a highlighter declines by.
+"""The calibrated probability that passages answer a question, by which a highlighter declines.
 
 Told to say "unanswerable", small models hardly ever do; the probability of "yes" as the first token of a plain
 check tells answerable questions from others far better, and a highlighter without a language model (`reader`, or
-`sentence` for other languages than English) knows something else. Both are joined by a logistic model, fitted for each
-language model and highlighter by `benchmarks/calibration/abstain.py` into `abstention.json`.
+`sentence` for other languages than English) adds other evidence. A logistic model joins both, fitted for each language
+model and highlighter by `benchmarks/calibration/abstain.py` into `abstention.json`.
 """
 
 import json

@@ -44,7 +44,7 @@ _LIMIT = re.compile(
     rf"{_NUMBER}[ -]?([^\W\d_]+)",
     re.IGNORECASE,
 )
-"""What is said of every amount of the unit, beyond it too."""
+"""A limit, which says something of every amount of its unit, also of those beyond it."""
 _UNIT = re.compile(
     r"\s?([%°€£$]|(?!(?:and|or|are|is|may|can|to|pay|und|ist|et)\b)[a-z]{1,3}\b|(?:second|minute|hour|day|week|month|year)s?\b)",
     re.IGNORECASE,
@@ -64,14 +64,14 @@ _JOINED = re.compile(
 
 _SPACE = re.compile(r"[ \u00a0-]{0,2}")
 MONTHS, DAYS = 12, 31
-"""Of a year, and of a month at most."""
+"""Months of a year, and most days of a month."""
 Day = tuple[int, int]
 """Month and day."""
 
 
 def unsaid(question: str, text: str) -> list[str]:
-    """The numbers of the question that the text neither has nor speaks of by bounds. Of amounts ("my 12 year old") a
-    text says from where to where; a question for yes or no is answered by any amount of the unit."""
+    """The numbers of the question that the text neither has nor covers by bounds. For an amount ("my 12 year old") it
+    is enough to lie between amounts of its unit; in a yes/no question any amount of its unit in the text is enough."""
     asked, measured, beside = dates(question), measures(question, text), _beside_months(question)
     told, ranges = dates(text), list(_date_ranges(text))
     there = {str(day) for month, day in asked if any(_is_within((month, day), one) for one in ranges)}
@@ -90,7 +90,7 @@ def unsaid(question: str, text: str) -> list[str]:
 
 
 def _is_there(number: str, present: Sequence[str]) -> bool:
-    """2.0 is, where 2.0.1 is."""
+    """Whether a number is among those present, or begins one of them: 2.0 is in 2.0.1."""
     return any(number == each or each.startswith(f"{number}.") for each in present)
 
 
@@ -117,8 +117,8 @@ def _measured(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_among(number: str, question: str, text: str) -> bool:
-    """Whether an amount lies between others of its unit in the text or between bounds there, or that sets its unit a
-    limit."""
+    """Whether an amount lies between others of its unit in the text, or within bounds there, or the text has a limit
+    (`_LIMIT`) of its unit."""
     units = {unit for unit, each in _measured(question) if each == number}
     told = [float(each) for unit, each in _measured(text) if unit in units]
     limits = {limit[2].casefold().removesuffix("s") for limit in _LIMIT.finditer(text)}
@@ -134,8 +134,8 @@ def _beside_months(question: str) -> frozenset[str]:
 
 
 def bounded(number: str, text: str, units: Set[str] = frozenset()) -> bool:
-    """Whether the text says something of the number by bounds: "rooms 301 to 306" of 304, "over 67" of 70. Not of a
-    year, which stands beside others that it is not about; of an amount in `units` not by bounds in another unit."""
+    """Whether the text covers the number by bounds: 304 by "rooms 301 to 306", 70 by "over 67". Bounds in another unit
+    do not cover an amount in `units`; none cover a year: a text may name years around it and not be about it."""
     if number.count(".") > 1 or not is_number(number) or float(number) in YEARS:
         return False
     value = float(number)
@@ -148,7 +148,7 @@ def bounded(number: str, text: str, units: Set[str] = frozenset()) -> bool:
 
 
 def _other_unit(text: str, at: int, units: Set[str]) -> bool:
-    """Whether a unit stands there that is none of these."""
+    """Whether a unit stands at `at` in the text, and is none of `units`."""
     unit = _UNIT.match(text, at)
     return unit is not None and unit[1].casefold().removesuffix("s") not in units
 
@@ -178,7 +178,7 @@ def _days(match: re.Match[str]) -> list[Day]:
 
 
 def _date_ranges(text: str) -> Iterator[tuple[Day, Day]]:
-    """The first and the last day of each time that a text names by both: "1 October to 31 March"."""
+    """The first and the last day of each period that a text names by both: "1 October to 31 March"."""
     for one, other in pairwise(_DATE.finditer(text)):
         first, last = _days(one), _days(other)
         if first and last and _JOINED.fullmatch(text, one.end(), other.start()):

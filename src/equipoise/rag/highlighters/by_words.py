@@ -1,7 +1,7 @@
-"""Questions in a script that no English reader reads: the sentences that have most of their words between them.
+"""Questions in a script that the reader models do not know: the sentences that together have most of their words.
 
-Words are pairs of letters in scripts without spaces. What every document is about, the words of titles and headings,
-tells no sentence from another and counts only where nothing else does.
+Words are pairs of letters in scripts without spaces. The words of titles and headings tell no sentence from another,
+and count only where the question has no others.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _ASKING = frozenset("吗呢么哪谁几多少何怎")  # letters of words that a
 
 
 def by_words(question: str, passages: Sequence[Passage]) -> Proposal:
-    """The sentence with most of the question's words and those with others of them, none where it has too few."""
+    """The sentence with most of the question's words, then those with most of the rest; none if it has too few."""
     asked = {word for word in terms(question) if _ASKING.isdisjoint(word)}
     above = {word for p in passages for word in terms(" ".join((p.title, *p.headings)))}
     wanted = asked - above or asked

@@ -20,7 +20,7 @@ from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.text.spans import DropReason
 
 UNSURE = 1.0
-"""Log-odds on both sides of the threshold within which the model is asked: of .6, from .36 to .80."""
+"""Log-odds on both sides of the threshold within which the model is asked: with .6, from .36 to .80."""
 READ, MOST = 5, 6
 """Passages the model sees: the answer stood in the fourth where three were shown. Sentences it may pick: an answer of
 several steps has more than three."""
@@ -29,8 +29,8 @@ PICK = "evidence-pick-v2"
 
 @dataclass(frozen=True, slots=True)
 class CascadeHighlighter:
-    """`first` gives a probability and its threshold; `chat` picks where the two are within `unsure` log-odds. A reply
-    that is twice not valid leaves it to `first`."""
+    """`first` gives a probability and its threshold; `chat` picks where the two are within `unsure` log-odds. After two
+    replies that are not valid `first` decides."""
 
     first: Highlighter
     chat: ChatModel

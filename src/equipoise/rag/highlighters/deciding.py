@@ -13,8 +13,8 @@ BEST, LONGEST = 3, 600
 
 
 def decided(query: Query, windows: Sequence[Window], decision: Reranker) -> float:
-    """The logit that the windows answer, which are best first and at least one. Of them only those of the best one's
-    hand are read: what strangers write beside it says nothing about it. Raises ModelError."""
+    """The logit that the windows (at least one, best first) answer. Only those of the best one's hand (`naming.hand`)
+    are read, so that strangers have no say in it. Raises ModelError."""
     own = [window for window in windows if hand(window.passage) == hand(windows[0].passage)]
     return float(reader_of(decision, query).scores(query.text, [told(own)])[0])
 

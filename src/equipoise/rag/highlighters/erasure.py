@@ -21,11 +21,11 @@ from equipoise.text.tokens import STOP_WORDS, WORD, words
 AGAINST = 2.0
 """From this rise of the score (log-odds) on, the window is about something else."""
 BORNE_OUT = 1.0
-"""By at least so much the score must fall for a word that the window says otherwise, and none may rise by more."""
+"""The window says absent words otherwise if leaving out one lowers the score by so much, and none raises it as much."""
 SHARE, MOST_FALL = 0.2, 3.0
-"""Of the greatest fall, up to that, what is added (all chosen on one set of short documents: benchmarks/LOG.md)."""
+"""Adds SHARE of the greatest fall, up to MOST_FALL (all chosen on one set of short documents: benchmarks/LOG.md)."""
 MOST_ABSENT = 0.8
-"""Of the words of a question: where it has nothing else in common with a window, leaving out any of them is a loss."""
+"""At most this share of the question's words may be absent for that: with too few in common, the loss of any hurts."""
 MOST_GAIN = SHARE * MOST_FALL
 MOST_WORDS = 8
 """Words of a question that are left out, each by itself."""
@@ -37,9 +37,9 @@ _HIGHER = re.compile(r"\b(?:is|are|was|were)(?: the)? (\w+er)\b", re.IGNORECASE)
 
 
 def shift(question: str, window: Window, reader: Reranker) -> float:
-    """What is added to the log-odds that the window answers, MOST_GAIN at most. Of a question in another language,
-    which the reader hardly reads, the words decide: half of them must stand in the window. For questions that stand
-    alone. Raises ModelError."""
+    """What to add to the log-odds that the window answers: at most MOST_GAIN, below 0 if it is about something else. A
+    question in another language, which the reader hardly reads, gets MOST_GAIN if half of its words are in the window,
+    else 0. For questions that stand alone. Raises ModelError."""
     asked = _telling(question)
     if is_foreign(question):
         there = "\n".join((*window.above, window.text)).casefold().translate(UMLAUTS)
@@ -88,7 +88,7 @@ def _telling(question: str) -> list[re.Match[str]]:
 
 
 def _absent(asked: Iterable[re.Match[str]], window: Window) -> Iterator[re.Match[str]]:
-    """Those of the words that the window does not have in any form, nor what stands above it."""
+    """The words of `asked` that neither the window nor what stands above it has in any form."""
     there = set(words("\n".join((*window.above, window.text))))
     stems, beginnings = set(map(stem, there)), {word[:STEM] for word in there if len(word) >= STEM}
     for match in asked:

@@ -37,20 +37,20 @@ FEATURES = (
     "anything_absent",
     "decision",
 )
-"""The highest logit of a passage or window, the highest of a window, what the question names and no passage has, words
-of it that no document has (names and terms that nobody knows, other names), whether there is any of these, and the
-logit of `deciding.py`. A near miss (another version, an option that does not exist) is told by them. More of them, such
-as margins to the next best, words missing in passage or window, or the cosine of question and passage, did not help."""
+"""In order: the highest logit of a passage or window; that of a window; the shares of the question's names, terms and
+numbers that no passage has; whether words of it that no document has are unknown, or names; whether any of these is
+above 0; the logit of `deciding.py`. They tell near misses (another version, an option that does not exist). Others did
+not help: margins to the next best, words missing in passage or window, the cosine of question and passage."""
 ABSENT = FEATURES[2:-2]
 """The features that speak of something absent."""
 SCALE, DECIDED = 10.0, 2.5
-"""Logits are divided by it, so that all features are of like size; that of the decision by less, since a ridge would
-else hold the best feature down: AUC .884 and .835 in place of .875 and .812 where it was chosen, on the questions over
-fields and manuals that are kept from training (benchmarks/LOG.md)."""
+"""Logits are divided by SCALE, so that all features are of like size; the decision's by DECIDED, since the ridge would
+else hold down the best feature: AUC .884 and .835 in place of .875 and .812 where it was chosen, on the questions
+over fields and manuals that are kept from training (benchmarks/LOG.md)."""
 FOREIGN = 3.0
-"""The decision counts so much less where the question is not in English, of which it learnt nothing."""
+"""The decision's logit is also divided by this if the question is not in English, the only language it was taught."""
 ALIKE = 80.0
-"""From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
+"""From this similarity (RapidFuzz ratio, 0 to 100) on, a word of the text counts as the question's, misspelt."""
 STEM = 5
 PART = 4
 """Letters of a part of a compound."""
@@ -61,9 +61,9 @@ _NOUN = re.compile(
     r"|qué|cuánt[ao]s?)\s|[ld]['’])(?:[ld]['’])?(\w{4,40})",
     re.IGNORECASE,
 )
-"""A word of French or Spanish behind what stands before nouns."""
+"""A French or Spanish word behind an article or another word that comes before nouns."""
 _SMALL_NOUN = re.compile(r"\b(?:[mk]?ein(?:e[mnrs]?)?|d(?:er|ie|as|e[mn])|[ai]m|zu[mr]|vom|beim)\s(\w{4,40})")
-"""The same of German, where a question is typed without capitals."""
+"""The same for a German question that is typed without capitals."""
 _ENDINGS = ("es", "en", "er", "s", "n", "e")
 ASKING = frozenset(
     """
@@ -79,14 +79,14 @@ RELATIVES = frozenset(
     sister son wife
     """.split()  # noqa: SIM905
 )
-"""For whom somebody asks ("my mum is 67"): what is said of everybody, or of an age, is said of them."""
+"""Those for whom people ask ("my mum is 67"): a text about everybody, or about an age, need not name them."""
 SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS | RELATIVES
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
 POLICY = SpanPolicy()
-"""What canonical spans may be, where nothing says otherwise."""
+"""The default limits of canonical spans."""
 _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
@@ -108,8 +108,8 @@ class Calibration:
         return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias + shift))))
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
-        """The windows to highlight, best first; of one passage so many as make a quote of LONGEST words, or one; so
-        many short pieces as `SpanPolicy` keeps, since that keeps the first of a document and not the best."""
+        """The windows to highlight, best first: of one passage at most LONGEST words, or one window; and no more short
+        pieces than `SpanPolicy` keeps, since that keeps the first of a document and not the best."""
         chosen: list[Window] = []
         for window in windows[: self.most]:
             said = [each.own for each in (*chosen, window) if each.passage == window.passage]
@@ -121,7 +121,7 @@ class Calibration:
 
 
 def _is_piece_too_many(window: Window, chosen: Sequence[Window]) -> bool:
-    """Whether a window is one short piece more than canonical spans may have, and goes on from none that is chosen."""
+    """Whether a window is one short piece more than canonical spans may have, and adjoins no chosen window."""
     pieces = [one for one in (*chosen, window) if len(words(one.own)) < POLICY.min_words]
     beside = any(
         one.passage == window.passage and (one.last == window.first or window.last == one.first)
@@ -141,7 +141,7 @@ def calibration() -> Calibration:
 
 
 def features(query: Query, reading: Reading, decision: float) -> Floats:
-    """(features,) of a reading with at least one window, of which the decision model says `decision`, a logit."""
+    """The FEATURES (features,) of a reading with at least one window; `decision` is the decision model's logit."""
     typed = query.last or query.text
     question = typed.lower() if typed.isupper() else typed
     every = everything(reading.passages)
@@ -163,13 +163,13 @@ def features(query: Query, reading: Reading, decision: float) -> Floats:
 
 
 def everything(passages: Iterable[Passage]) -> str:
-    """What is read of the passages, with what stands above it."""
+    """The texts of all passages, each below its title and headings, as one text."""
     return "\n".join("\n".join((passage.title, *passage.headings, passage.text)) for passage in passages)
 
 
 def sought(question: str, *, foreign: bool) -> list[str]:
-    """The names of a question, case-folded, without those of the calendar; of another language than English also the
-    words behind what stands before nouns, and in German every noun is a name, if it is typed as one."""
+    """The names in a question, case-folded, without months and weekdays. In other languages than English nouns count as
+    names: words behind an article and the like, and words with a capital, as German writes nouns."""
     if not foreign:
         return [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
     german = names(question) or _SMALL_NOUN.findall(question)
@@ -178,15 +178,15 @@ def sought(question: str, *, foreign: bool) -> list[str]:
 
 
 def _names_missing(named: Sequence[str], text: str, *, foreign: bool) -> float:
-    """The share (0 to 1) of the names that the text has in no like form. In another language than English, where they
-    are nouns, too, they may stand in parts, and each weighs the same."""
+    """The share (0 to 1) of the names that the text has in no similar form. In another language than English a name may
+    stand in the text in parts, and all names weigh the same."""
     if not foreign:
         return missing(named, text)
     return len(_nowhere(named, text)) / max(1, len(named))
 
 
 def _nowhere(nouns: Iterable[str], text: str) -> frozenset[str]:
-    """Those that the text of another language than English has in no form: not but for the ending, nor in parts."""
+    """The nouns that a text in another language than English has in no form: with no other ending, and not in parts."""
     there = _plain(text)
     whole = set(words(there))
     return frozenset(
@@ -200,18 +200,17 @@ def _plain(text: str) -> str:
 
 
 def _ends(name: str, whole: Set[str]) -> bool:
-    """Whether the name but for its ending is one of the words, or stands at an end of one: "Bades" where it has
-    "Schwimmbad"."""
+    """Whether one of the words begins or ends with the name without its ending: "Schwimmbad" for "Bades"."""
     bare = next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
     bare = bare if len(bare) >= SHORTEST else name
     return any(word.startswith(bare) or word.endswith(bare) for word in whole)
 
 
 def absent_words(query: Query, text: str) -> frozenset[str]:
-    """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
-    features of their own, aside, and words half of which is one that is there ("scale" of "limescale"). Of another
-    language than English only the words with a capital count, which German writes nouns with, and they may stand in the
-    text in parts: "Beitrag" in "Jahresbeitrag"."""
+    """The words of the question that no document has; without SAYING_NOTHING, without numbers, which have a feature of
+    their own, and without compounds of which a word in the text makes up half ("scale" of "limescale"). In another
+    language than English only words with a capital count, as German writes its nouns, and they may stand in the text in
+    parts: "Beitrag" in "Jahresbeitrag"."""
     said = (word for word in query.out_of_corpus if word not in SAYING_NOTHING and not quantities(word))
     if not is_foreign(query.text):
         there = text.casefold().translate(UMLAUTS)
@@ -225,7 +224,7 @@ def absent_words(query: Query, text: str) -> frozenset[str]:
 
 
 def _is_compound(word: str, whole: Set[str]) -> bool:
-    """Whether at least half of it is one of the words, at its beginning or end."""
+    """Whether one of the words in `whole` is the beginning or end of `word`, and at least half of it."""
     return any(
         2 * len(part) >= len(word) and (word.startswith(part) or word.endswith(part)) for part in whole
     )
@@ -241,7 +240,7 @@ def in_parts(word: str, there: str) -> bool:
 
 
 def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, float]:
-    """Whether the absent words that are `said` hold an unknown word, or a name that is known."""
+    """Two features (0 or 1): the absent words that are `said` hold an unknown word; they hold a known word, a name."""
     return {
         "out_of_corpus_unknown": float(not said.isdisjoint(unknown)),
         "out_of_corpus_names": float(bool((said - unknown) & named)),

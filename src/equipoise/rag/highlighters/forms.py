@@ -27,7 +27,7 @@ _HELD = tuple(re.compile(form, re.IGNORECASE) for _, form in _FORMS)
 
 
 def forms(question: str) -> list[re.Pattern[str]]:
-    """What has to be found in a text that answers; nothing where a question is for yes or no."""
+    """The patterns that a text must match to answer; none for a yes/no question."""
     if next(iter(words(question)), "") in AUXILIARY:
         return []
     return [form for asked, form in zip(_ASKED, _HELD, strict=True) if asked.search(question)]

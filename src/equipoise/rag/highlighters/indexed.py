@@ -120,7 +120,7 @@ async def pick(
 
 @cache
 def reply_schema(most: int) -> type[PickReply]:
-    """With the number of sentences in the schema; not enforced, since the rest is dropped aloud."""
+    """PickReply with the number of sentences in its JSON schema; not enforced, since `pick` drops the rest."""
     bounded: Any = (list[int], Field(json_schema_extra={"maxItems": most}))
     return create_model("PickReply", __base__=PickReply, sentences=bounded)
 

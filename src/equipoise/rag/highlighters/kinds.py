@@ -1,5 +1,5 @@
 """What a question names by a number, a code or a title, and the mentions of its kind in a text: "ward 3", "E06", "Dr
-Achterberg". Kinds are told by the documents: what a question names one of, they name others of."""
+Achterberg". A kind counts only if the documents name something of it, too."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _SCALE = frozenset("age aged size weigh weighs weighing cost costs costing rated
 _BOUNDING = frozenset(
     "since from until before after than as see cf later newer above higher earlier older".split()  # noqa: SIM905
 )
-"""Words around a number that say from where to where, or where to look."""
+"""Words around a number that make it a bound ("until 5") or a reference ("see 5")."""
 
 Mention = tuple[str, ...]
 """The numbers, codes or names of one kind that stand together, from the least to the greatest."""
@@ -31,7 +31,7 @@ Kind = Callable[[str], list[Mention]]
 
 
 def labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
-    """What the question names by a number, a code or a title, of a kind of which the text names some."""
+    """For each kind of which the text names something, the numbers, codes or titled names in the question."""
     found: dict[Kind, frozenset[str]] = {}
     codes: dict[str, set[str]] = {}
     for code in _codes(question):
@@ -53,13 +53,13 @@ def _is_label(word: str) -> bool:
 
 
 def _shape(code: str) -> str:
-    """E06 is of one shape with E11, 4711-B with 4117-C."""
+    """The pattern of a code: E06 and E11 have the same, and so have 4711-B and 4117-C."""
     digits = re.sub(r"\d+", "9", code)
     return digits if code[0].isalpha() else re.sub("[A-Za-z]+", "A", digits)
 
 
 def _codes(text: str) -> list[str]:
-    """What has a capital and a digit, in order."""
+    """The codes in a text, which have a capital and a digit, in order."""
     found = _CODE.findall(text)
     return [code for code in found if any(map(str.isdigit, code)) and any(map(str.isupper, code))]
 
@@ -82,7 +82,7 @@ def _numbered(label: str, text: str) -> list[Mention]:
 
 
 def _people(question: str, text: str) -> frozenset[str]:
-    """Names behind a title in the question; those in small letters are of people whom the text gives one."""
+    """Names behind a title in the question; one in lower case counts if it stands behind a title in the text."""
     behind = {name for title, name in pairwise(words(question)) if title in TITLES}
     return frozenset(chain(*_titled(question), behind.intersection(chain(*_titled(text)))))
 

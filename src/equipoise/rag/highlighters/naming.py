@@ -1,9 +1,9 @@
 """What a question names must be what a window is about: ward 3 is not answered by the rule of ward 5.
 
 A window is about the last thing of a kind that is named in it, before it in its section, in the headings above it, in
-the title or in the file name of its document, in this order. Kinds are told by the documents: what a question names one
-of, they name others of. What an untrusted document calls itself, its rows and its years sets nothing of another one
-apart: else a stranger's title would silence it.
+the title or in the file name of its document, in this order. A kind counts only if the documents name things of it:
+other wards, where the question names ward 3. The title, rows and years of an untrusted document rule out nothing in
+documents by others: else a stranger's title could silence them.
 """
 
 import re
@@ -31,7 +31,7 @@ _EVERY = re.compile(r"\b(?:which|all|list|every|each|how many|most|least|\w{2,}e
 _VERDICTS = dict.fromkeys(("yes", "x", "true", "ja", "oui", "sí"), True) | dict.fromkeys(
     ("no", "none", "false", "nein", "non"), False
 )
-"""What stands in columns that say whether."""
+"""Values in yes/no columns."""
 _WHEN = re.compile(
     r"\b(?:when|(?:what|which)\s(?:day|date)|wann|an\swelchem\stag|zu\swelchem\sdatum|quand|quel\sjour)\b",
     re.IGNORECASE,
@@ -43,14 +43,14 @@ _END = re.compile(r"(?<=[.!?])\s|\n")
 """Where a first sentence ends."""
 
 CLEAR = 1.0
-"""By so much the score (log-odds) of a row tells it from others; chosen on 30 questions of our own (LOG.md)."""
+"""A row whose score (log-odds) is higher by so much is clearly better; chosen on 30 questions of our own (LOG.md)."""
 
 Path = tuple[str, ...]
 """File name, title and headings."""
 
 
 def about(question: str, windows: Sequence[Window]) -> list[Window]:
-    """The windows that are not about something else of a kind than what the question names, in their order."""
+    """The windows, in order, but for those about another thing of a kind than the question names (ward 5, not 3)."""
     paths = dict.fromkeys(window.above for window in windows)
     passages = dict.fromkeys(window.passage.text for window in windows)
     fitting = list(windows)
@@ -73,9 +73,9 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
-    """The passages of documents and sections that are set apart from one that the question names, of the manual of
-    zip where it asks about tar; and those about other numbers or codes from their first sentence on, about jobs 4052
-    to 4059 where it asks why job 4061 failed."""
+    """The passages that need not be read: of documents and sections beside one that the question names (the manual of
+    zip, where it asks about tar), and those that begin with other numbers or codes and never name the one asked for
+    (jobs 4052 to 4059, where it asks why job 4061 failed)."""
     apart = _apart(question, [(passage, above(passage)) for passage in passages])
     whole = {passage: "\n".join((*above(passage), passage.text)) for passage in passages}
     asked = labels(question, "\n".join(whole.values()))
@@ -91,19 +91,19 @@ def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
 
 
 def hand(passage: Passage) -> str:
-    """Who wrote it: the same for all that is trusted, else its source."""
+    """The writer that a passage counts for: "" for all trusted documents, else its source (or its document's id)."""
     return "" if passage.trust is Trust.TRUSTED else passage.source or passage.doc_id
 
 
 def _by(passage: Passage) -> tuple[str, str]:
-    """The hands that may say something against it."""
+    """The hands whose text may rule the passage out: the trusted one and its own."""
     return "", hand(passage)
 
 
 def _apart(
     question: str, places: Iterable[tuple[Passage, Path]]
 ) -> dict[tuple[str, Path], list[frozenset[str]]]:
-    """For each hand and path what others have that the question names, and it has not."""
+    """For each hand and path the stems by which the question names other paths instead: one set for each of these."""
     named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
     said = frozenset(map(stem, words(question)))
     found = dict.fromkeys((hand(passage), path) for passage, path in places)
@@ -119,8 +119,8 @@ def _has_all(text: str, wanted: Sequence[frozenset[str]]) -> bool:
 
 
 def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
-    """Of what a hand says only what has the options that the question names ("What is --fuzzy?"), or stands in their
-    entry; all of it where nothing does."""
+    """The windows that have the options which the question names ("What is --fuzzy?") in their text or above it, and
+    those that no such window may rule out; all if it names none."""
     options = frozenset(_OPTION.findall(question))
     if not options:
         return [*windows]
@@ -130,7 +130,7 @@ def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def _fits(kind: Kind, asked: frozenset[str], window: Window) -> bool:
-    """Whether the window is about one of those that are asked for, or about none of the kind."""
+    """Whether the window is about one of the things `asked` for, or about nothing of their kind."""
     if own := kind(window.text):
         return any(holds(mention, asked) for mention in own)
     starts = [start for start, _ in window.passage.sections if start <= window.start]
@@ -151,8 +151,8 @@ def _years(window: Window) -> list[Mention]:
 
 
 def _instead(own: Path, path: Path, said: frozenset[str], named: frozenset[str]) -> frozenset[str]:
-    """What the question names of `path` that sets it apart from `own`, which it does not name; empty where it names
-    both or neither. Headings count that it has by name, and such of a series: "Lyon depot", "Turin depot"."""
+    """The stems that set `path` apart from `own`, if the question has all of them and not all those of `own`; else
+    empty. They must be names in the question, unless both headings are of a series: "Lyon depot", "Turin depot"."""
     pairs = zip(path[1:], own[1:], strict=False)
     theirs, ours = next(
         ((content_stems(a), content_stems(b)) for a, b in pairs if a != b),
@@ -165,8 +165,8 @@ def _instead(own: Path, path: Path, said: frozenset[str], named: frozenset[str])
 
 
 def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
-    """The rows of a table that answer with the best one: they hold as much of what is asked for ("who takes cats");
-    all rows only where all are asked for ("which is the dearest"). None where these are too many to be read."""
+    """The rows of the best one's table that hold all the words of the question that it holds ("who takes cats"). All
+    rows only if all are asked for ("which is the dearest"); none if they have more than LONGEST words."""
     held = _held(question, (window for window in windows if window.passage == best.passage))
     if best not in held or not is_told_row(best.own):
         return []
@@ -177,8 +177,8 @@ def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
 
 
 def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
-    """The best row, and the rows of its name below what else the question names: of "which is quieter, the Corvo or
-    the Gavia" the noise of both. Empty where it is no `name: value`, or nothing else is named."""
+    """The best row, and the rows of the same name for what it is compared with: for "which is quieter, the Corvo or the
+    Gavia" the noise of both. Empty if it is no `name: value`, or there are no such rows."""
     name, colon, _ = best.own.partition(": ")
     said, ours = frozenset(map(stem, words(question))), content_stems("\n".join(best.above))
 
@@ -192,8 +192,8 @@ def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Win
 
 
 def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
-    """The rows of the best one's kind that say yes where the question asks: of "which rooms have a balcony" those that
-    have one. Empty where rows are not asked for, or where none says yes or none no."""
+    """The rows of the best one's table that say yes to what is asked: for "which rooms have a balcony" those that have
+    one. Empty unless rows are asked for, and some say yes and some say no."""
     if not is_told_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
         return []
     asked, kind = content_stems(question), _kind(best)
@@ -204,16 +204,16 @@ def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
 
 
 def _verdicts(asked: frozenset[str], row: str) -> set[bool]:
-    """What the cells say whose column is named by words that are `asked` for."""
+    """The yes (True) and no (False) of those cells of a row whose column name has only `asked` words."""
     cells = (cell.partition(": ") for cell in row.split(BETWEEN_CELLS))
     values = [words(value)[:1] for name, _, value in cells if (told := content_stems(name)) and told <= asked]
     return {_VERDICTS[word] for first in values for word in first if word in _VERDICTS}
 
 
 def doubtful(question: str, windows: Sequence[Window]) -> bool:
-    """Whether the best window is a row of a table that holds no more of the question than another one below the same
-    heading, and is hardly better read: of a question with a word that nobody knows ("the fee for kayaks") either may be
-    meant, or none."""
+    """Whether the best window is a row of a table, and another row below the same heading holds the same words of the
+    question and scores less than CLEAR below it. If the question has a word that no document has ("the fee for
+    kayaks"), either row may be meant, or none."""
     best, *others = windows
     held = _held(question, windows)
     if not is_told_row(best.own) or best not in held or _EVERY.search(question):
@@ -224,10 +224,10 @@ def doubtful(question: str, windows: Sequence[Window]) -> bool:
 
 
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
-    """Without the rows and items that hold some of the words of the question of which another one of their kind holds
-    more: of "Harbour: masks 18" and "North: masks 30" the one that is asked for. Below the same heading their own words
-    tell them apart, since a title may name them all. A list with its label leaves others out that are ranked below it,
-    and so do its items other lists."""
+    """Drops the rows and items that hold only some of the question's words that another one of their kind holds: of
+    "Harbour: masks 18" and "North: masks 30" the one stays that is asked for. Below the same heading only their own
+    words count, since a title may name them all. A list with its label also drops lists, rows and items with fewer of
+    the words that rank below it, and is dropped by those that rank above it."""
     held = _held(question, windows)
     labelled = frozenset(window for window in windows if window.is_label)
     told = {one: _telling(question, one.text) for one in windows if one in labelled or one in held}
@@ -253,8 +253,8 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def _of_now(question: str, windows: Sequence[Window]) -> list[Window]:
-    """Where a day is asked for, without the days that a mail names which another one quotes, if this names another day
-    for all that the question has of it, and is read as better."""
+    """If a day is asked for, drops windows in a mail quoted below another one: those with another day than a better
+    ranked window above them, which also has all their words of the question."""
     if not _WHEN.search(question):
         return [*windows]
     days = {window: frozenset(DAY.findall(with_days(window.text))) for window in windows}
@@ -273,7 +273,7 @@ def _of_now(question: str, windows: Sequence[Window]) -> list[Window]:
 
 
 def named(window: Window, windows: Sequence[Window]) -> Span:
-    """Where a window stands; of a label that alone is left of its kind with the beginning of the list that it names."""
+    """The span of a window; for the only label left of its kind, up to the end of the first item of its list."""
     span, told = window.span, _kind(window)
     alone = window.is_label and not any(
         one.is_label and _kind(one) == told for one in windows if one != window
@@ -283,7 +283,7 @@ def named(window: Window, windows: Sequence[Window]) -> Span:
 
 
 def _kind(window: Window) -> tuple[str, ...]:
-    """Document, headings and columns."""
+    """What windows of one kind have in common: document, headings and first column."""
     return (window.passage.doc_id, *window.above, _column(window))
 
 

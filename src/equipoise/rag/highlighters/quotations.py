@@ -26,7 +26,7 @@ def declines(answer: str) -> bool:
 
 
 def declined(quotations: Iterable[str]) -> tuple[Dropped, ...]:
-    """What a model quoted although it says that nothing answers."""
+    """Drops the quotations of a model that says that nothing answers."""
     return tuple(Dropped(DropReason.DECLINED, quotation=quotation) for quotation in quotations)
 
 

@@ -21,7 +21,7 @@ from equipoise.rag.unheard import unheard
 from equipoise.text.tokens import script_of
 
 DOUBT = 4.0
-"""What is taken from the log-odds where a row is as good as its neighbour."""
+"""What is taken from the log-odds if the best row may be the wrong one (`naming.doubtful`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_numbered, is_told
 READ = 3
 """Passages whose sentences are read."""
 BEHIND = 4.0
-"""So much below the best one's score a passage is not read: of 400 questions none has its best window there."""
+"""A passage more than this below the best score is not read: of 400 questions none has its best window there."""
 SEEDS = 2
 """Sentences that windows are grown around, and rows that are read cell by cell: with 4 as many of 280
 questions are answered rightly."""
@@ -44,8 +44,8 @@ COST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's;
-    `read` are the stretches of the passage that are read for them."""
+    """Neighbouring sentences of one passage, rows `first` to `last`, exclusive; `score` is theirs, `beside` the
+    passage's, and `read` are the stretches of the passage that are read for them."""
 
     passage: Passage
     start: int
@@ -99,7 +99,7 @@ class Window:
         return self.score + self.beside - COST * (self.last - self.first - 1)
 
     def reads(self, other: "Window") -> bool:
-        """Whether it is read over a sentence of the other."""
+        """Whether what is read for it overlaps the other's sentences."""
         stretches = self.read or ((self.start, self.end),)
         return self.passage == other.passage and any(
             start < other.end and other.start < end for start, end in stretches
@@ -143,8 +143,8 @@ def read(
 
 
 def windows_of(question: str, passages: Mapping[Passage, float], reader: Reranker) -> list[Window]:
-    """Every sentence that says something where it is read, scored, and the wider windows around the best of them; of
-    fragments that are read over the same text the first. `passages` have their scores."""
+    """Every sentence that says something as it is read, scored, and the wider windows around the best of them; of
+    sentences that are read over the same text only the first. `passages` maps each passage to its score."""
     groups = {passage: sentences_of([passage]) for passage in passages}
     windows = [
         _window(g, n, n + 1, passages[g[n].passage])
@@ -161,8 +161,8 @@ def windows_of(question: str, passages: Mapping[Passage, float], reader: Reranke
 
 
 def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
-    """Best first, without those that overlap a better one; an item that is left out of what its better lead-in leads to
-    stays."""
+    """Best first, without those that overlap a better one; but a list item stays beside its better lead-in if that is
+    read without it."""
     kept: list[Window] = []
     for window in sorted(windows, key=_place):
         if not any(

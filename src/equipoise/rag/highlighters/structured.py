@@ -1,6 +1,6 @@
 """H&S Structured (paper, section 4.1): the model answers first, then extracts; the answer is thrown away.
 
-Unless it is NONE, as the prompt asks where nothing answers: then its extracts are no evidence.
+If the answer is NONE, as the prompt asks for where nothing answers, its extracts are dropped.
 """
 
 from collections.abc import Sequence

@@ -38,7 +38,7 @@ from equipoise.text.visible import flowing, title
 MOST_SENTENCES = 2
 SHORT = 400
 AS_IT_IS = 300
-"""Characters of quotes that need no summary where they are at most MOST_SENTENCES sentences."""
+"""Most characters of quotes that need no summary, if they are at most MOST_SENTENCES sentences."""
 WATCHED = 5
 """Guesses for a monitor; each one costs about as much time as a short answer."""
 ONE_QUESTION = r'^[^?"\\\n\r\t]{1,200}[?]$'
@@ -71,7 +71,7 @@ class AnswerReply(BaseModel):
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """None."""
+        """No guesses: the model was not asked for any."""
         return ()
 
 
@@ -90,7 +90,7 @@ class SummaryReply(BaseModel):
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """Those that differ."""
+        """The guessed questions, each once."""
         return distinct(self.guessed_questions)
 
 
