@@ -240,7 +240,9 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
         nearby.setdefault(_kind(window), set()).add(own[window])
 
     def is_outdone(window: Window) -> bool:
-        lists = (one for one in (told if window in labelled else labelled) if ranks[one] < ranks.get(window, 0))
+        lists = (
+            one for one in (told if window in labelled else labelled) if ranks[one] < ranks.get(window, 0)
+        )
         if any(told[window] < told[one] and _kind(window) == _kind(one) for one in lists):
             return True
         if window not in held:
