@@ -8,7 +8,15 @@ from equipoise.core.types import Document, Passage, Trust
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.amounts import measures
 from equipoise.rag.highlighters.evidence import calibration
-from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted, named
+from equipoise.rag.highlighters.naming import (
+    equally_matching_rows,
+    is_ambiguous,
+    off_topic_passages,
+    on_topic_windows,
+    rows_that_say_yes,
+    rows_to_compare,
+    span_to_quote,
+)
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -53,7 +61,7 @@ def windows(text, source="a.md", title="", trust=Trust.TRUSTED):
 
 def left(question, *texts, **more):
     every = [window for text in texts for window in windows(text, **more)]
-    kept = (window.passage.text[window.start : window.end] for window in about(question, every))
+    kept = (window.passage.text[window.start : window.end] for window in on_topic_windows(question, every))
     return " / ".join(" ".join(text.split()) for text in kept)
 
 
@@ -127,8 +135,8 @@ def test_the_row_that_a_word_of_the_question_stands_in_alone_is_kept():
 def test_a_year_counts_where_the_documents_have_it():
     old, new = "The fee is 40 euros.", "The fee is 44 euros."
     both = [*windows(old, "fees-2023.md"), *windows(new, "fees-2024.md")]
-    assert [window.text for window in about("What was the fee in 2024?", both)] == [new]
-    assert len(about("What was the fee in 2020?", both)) == 2
+    assert [window.text for window in on_topic_windows("What was the fee in 2024?", both)] == [new]
+    assert len(on_topic_windows("What was the fee in 2020?", both)) == 2
 
 
 def test_amounts_are_no_names_of_things():
@@ -144,9 +152,9 @@ def test_amounts_are_no_names_of_things():
 )
 def test_any_question_leaves_windows_in_their_order(question):
     every = windows(WARDS)
-    kept = about(question, every)
+    kept = on_topic_windows(question, every)
     assert [window for window in every if window in kept] == kept
-    assert about(question, []) == []
+    assert on_topic_windows(question, []) == []
 
 
 MOORINGS = "| Mooring | Boats | Fee |\n|---|---|---|\n| North | 10 | 45 EUR |\n| South | 30 | 38 EUR |\n"
@@ -182,12 +190,12 @@ def test_the_row_whose_bounds_hold_the_number_leaves_its_neighbours_out(age, row
 def test_rows_that_answer_alike_are_quoted_together_and_all_where_all_are_asked_for():
     header, gull, tern, auk = windows(ROOMS)
     every = (header, gull, tern, auk)
-    assert fellows("Which rooms have cats allowed?", gull, every) == [gull, auk]
-    assert fellows("Which room has the most beds?", gull, every) == [gull, tern, auk]
-    assert fellows("How many beds has the Gull room?", gull, every) == [gull]
-    assert fellows("Who sleeps there?", gull, every) == []
+    assert equally_matching_rows("Which rooms have cats allowed?", gull, every) == [gull, auk]
+    assert equally_matching_rows("Which room has the most beds?", gull, every) == [gull, tern, auk]
+    assert equally_matching_rows("How many beds has the Gull room?", gull, every) == [gull]
+    assert equally_matching_rows("Who sleeps there?", gull, every) == []
     (plain, *_) = windows("Cats sleep here. Dogs do not.")
-    assert fellows("Which animals sleep here?", plain, [plain]) == []
+    assert equally_matching_rows("Which animals sleep here?", plain, [plain]) == []
 
 
 def test_both_sides_of_a_comparison_are_quoted_by_the_row_of_one_name():
@@ -196,20 +204,20 @@ def test_both_sides_of_a_comparison_are_quoted_by_the_row_of_one_name():
         for name, noise in (("Ara", 71), ("Boa", 64), ("Cob", 80))
     )
     ara, _, boa, *_ = every = [one for one in windows(pumps) if ": " in one.own]
-    assert compared("Which is quieter, the Ara or the Boa?", ara, every) == [ara, boa]
-    assert compared("How loud is the Ara?", ara, every) == []
-    assert compared("Which pump is the quietest?", boa, every) == []
+    assert rows_to_compare("Which is quieter, the Ara or the Boa?", ara, every) == [ara, boa]
+    assert rows_to_compare("How loud is the Ara?", ara, every) == []
+    assert rows_to_compare("Which pump is the quietest?", boa, every) == []
 
 
 def test_the_rows_that_say_yes_where_the_question_asks_are_quoted():
     huts = (("Elm", "yes, a small one", "no"), ("Fir", "no", "yes"), ("Oak", "yes", "yes"))
     text = "".join(f"- Hut: {name}; Stove: {stove}; Pets: {pets}.\n" for name, stove, pets in huts)
     elm, fir, oak = every = windows(text)
-    assert granted("Which huts have a stove?", fir, every) == [elm, oak]
-    assert granted("Which huts with a stove take pets?", elm, every) == [oak]
-    assert granted("Which huts have no stove?", elm, every) == []
-    assert granted("Has the Elm hut a stove?", elm, every) == []
-    assert granted("Which huts have a bath?", elm, every) == []
+    assert rows_that_say_yes("Which huts have a stove?", fir, every) == [elm, oak]
+    assert rows_that_say_yes("Which huts with a stove take pets?", elm, every) == [oak]
+    assert rows_that_say_yes("Which huts have no stove?", elm, every) == []
+    assert rows_that_say_yes("Has the Elm hut a stove?", elm, every) == []
+    assert rows_that_say_yes("Which huts have a bath?", elm, every) == []
 
 
 def test_rows_whose_first_column_has_no_name_are_of_one_kind():
@@ -248,10 +256,10 @@ def test_a_row_that_is_hardly_better_than_its_neighbour_is_in_doubt():
         for scores in ((2.4, 1.5), (2.4, 0.2))
     )
     question = "What does a pedal boat cost for half a day?"
-    assert doubtful(question, near) and not doubtful(question, far)
-    assert not doubtful("What does a canoe cost?", near)
-    assert not doubtful("Which boat is the cheapest?", near)
-    assert not doubtful(question, near[:1])
+    assert is_ambiguous(question, near) and not is_ambiguous(question, far)
+    assert not is_ambiguous("What does a canoe cost?", near)
+    assert not is_ambiguous("Which boat is the cheapest?", near)
+    assert not is_ambiguous(question, near[:1])
 
 
 def test_rows_below_one_heading_are_told_apart_by_their_own_words():
@@ -266,8 +274,8 @@ def test_a_document_that_the_question_names_is_read_before_others():
     tar = windows("-M: Make an archive of several volumes.", "tar.1", "tar(1)")
     zipped = windows("Split archives lie on several disks.", "zip.1", "zip(1)")
     passages = [zipped[0].passage, tar[0].passage]
-    assert elsewhere("Can tar split an archive over several disks?", passages) == {passages[0]}
-    assert elsewhere("Can an archive lie on several disks?", passages) == frozenset()
+    assert off_topic_passages("Can tar split an archive over several disks?", passages) == {passages[0]}
+    assert off_topic_passages("Can an archive lie on several disks?", passages) == frozenset()
 
 
 def test_a_passage_about_other_numbers_is_not_read():
@@ -279,8 +287,8 @@ def test_a_passage_about_other_numbers_is_not_read():
         "Whoever waits is told. So it was with job 7.",
     )
     passages = [Passage(n, "d", 0, len(text), text) for n, text in enumerate(texts)]
-    assert elsewhere("Why did job 71 fail?", passages) == {passages[0]}
-    assert elsewhere("Why does a job fail?", passages) == frozenset()
+    assert off_topic_passages("Why did job 71 fail?", passages) == {passages[0]}
+    assert off_topic_passages("Why does a job fail?", passages) == frozenset()
 
 
 CLAIMS = (
@@ -297,7 +305,11 @@ CLAIMS = (
 def test_what_a_stranger_calls_his_document_or_rows_silences_nobody(question, own, other):
     def kept(ours, theirs):
         read = [*windows(*own, trust=ours), *windows(*other, trust=theirs)]
-        saying = (window for window in about(question, read) if "4.00" in window.own or "free" in window.own)
+        saying = (
+            window
+            for window in on_topic_windows(question, read)
+            if "4.00" in window.own or "free" in window.own
+        )
         return {window.passage.source for window in saying}
 
     both = {own[1], other[1]}
@@ -324,7 +336,7 @@ LOCKERS = "1 stern locker (galley)\n- pans\n- a kettle\n\n2 bow locker (ropes)\n
 )
 def test_a_list_leaves_others_out_that_hold_less_and_are_ranked_below_it(question, best, left):
     ranked = sorted(windows(LOCKERS), key=lambda one: not one.own.startswith(best))
-    said = " ".join(one.own for one in about(question, ranked))
+    said = " ".join(one.own for one in on_topic_windows(question, ranked))
     assert {word for word in ("stern", "kettle", "bow", "anchor") if word in said} == left
 
 
@@ -335,8 +347,8 @@ def test_a_list_leaves_others_out_that_hold_less_and_are_ranked_below_it(questio
 def test_a_label_that_is_left_alone_is_taken_with_the_beginning_of_its_list(question, end):
     text = "1. Stern locker\n   - pans\n   - a kettle\n2. Bow locker\n   - a line\n   - an anchor\n"
     ranked = sorted(windows(text), key=lambda one: not one.own.startswith("2. Bow"))
-    kept = about(question, ranked)
-    assert text[: named(kept[0], kept).end].endswith(end)
+    kept = on_topic_windows(question, ranked)
+    assert text[: span_to_quote(kept[0], kept).end].endswith(end)
 
 
 THREAD = (
@@ -357,8 +369,8 @@ THREAD = (
 )
 def test_the_day_of_a_mail_that_is_quoted_gives_way_to_that_of_the_later_mail(question, parts, has_past):
     read = windows(THREAD.format(*parts))
-    assert ("14 March" in " ".join(one.own for one in about(question, read))) is has_past
-    assert "14 March" in " ".join(one.own for one in about(question, read[::-1]))
+    assert ("14 March" in " ".join(one.own for one in on_topic_windows(question, read))) is has_past
+    assert "14 March" in " ".join(one.own for one in on_topic_windows(question, read[::-1]))
 
 
 def test_of_short_pieces_the_best_are_chosen():
@@ -380,7 +392,7 @@ def test_of_an_option_that_is_named_its_own_entry_is_quoted():
 
 
 def test_a_stranger_who_names_an_option_silences_nobody():
-    kept = about(
+    kept = on_topic_windows(
         "What is --fuzzy?",
         [*windows("It is slow.\n"), *windows("--fuzzy eats files.\n", "b.md", trust=Trust.UNTRUSTED)],
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Query
-from equipoise.rag.highlighters.naming import hand
+from equipoise.rag.highlighters.naming import writer_of
 from equipoise.rag.highlighters.reading import Window, below_heading
 from equipoise.rag.search import reader_of
 
@@ -13,9 +13,9 @@ BEST, LONGEST = 3, 600
 
 
 def decided(query: Query, windows: Sequence[Window], decision: Reranker) -> float:
-    """The logit that the windows (at least one, best first) answer. Only those of the best one's hand (`naming.hand`)
-    are read, so that strangers have no say in it. Raises ModelError."""
-    own = [window for window in windows if hand(window.passage) == hand(windows[0].passage)]
+    """The logit that the windows (at least one, best first) answer. Only those of the best one's writer
+    (`naming.writer_of`) are read, so that strangers have no say in it. Raises ModelError."""
+    own = [window for window in windows if writer_of(window.passage) == writer_of(windows[0].passage)]
     return float(reader_of(decision, query).scores(query.text, [told(own)])[0])
 
 

@@ -49,7 +49,7 @@ Path = tuple[str, ...]
 """File name, title and headings."""
 
 
-def about(question: str, windows: Sequence[Window]) -> list[Window]:
+def on_topic_windows(question: str, windows: Sequence[Window]) -> list[Window]:
     """The windows, in order, but for those about another thing of a kind than the question names (ward 5, not 3)."""
     paths = dict.fromkeys(window.above for window in windows)
     passages = dict.fromkeys(window.passage.text for window in windows)
@@ -58,25 +58,30 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         fitting = [window for window in fitting if _fits(kind, asked, window)]
     years = frozenset(filter(_is_year, words(question)))
     if years:
-        dated = {hand(one.passage) for one in windows for mention in _years(one) if holds(mention, years)}
+        dated = {
+            writer_of(one.passage) for one in windows for mention in _years(one) if holds(mention, years)
+        }
         fitting = [
             one
             for one in fitting
-            if dated.isdisjoint(_by(one.passage)) or all(holds(mention, years) for mention in _years(one))
+            if dated.isdisjoint(_excluding_writers(one.passage))
+            or all(holds(mention, years) for mention in _years(one))
         ]
-    apart = _apart(question, [(window.passage, window.above) for window in windows])
-    fitting = [one for one in fitting if _has_all(one.text, apart[hand(one.passage), one.above])]
-    fitting = _of_options(question, fitting)
+    apart = _stems_of_other_paths(question, [(window.passage, window.above) for window in windows])
+    fitting = [one for one in fitting if _has_all(one.text, apart[writer_of(one.passage), one.above])]
+    fitting = _with_named_options(question, fitting)
     shapes = forms(question)
-    fitting = _of_now(question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)])
+    fitting = _without_outdated_days(
+        question, [one for one in fitting if all(shape.search(one.text) for shape in shapes)]
+    )
     return _not_outdone(question, fitting)
 
 
-def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
+def off_topic_passages(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
     """The passages that need not be read: of documents and sections beside one that the question names (the manual of
     zip, where it asks about tar), and those that begin with other numbers or codes and never name the one asked for
     (jobs 4052 to 4059, where it asks why job 4061 failed)."""
-    apart = _apart(question, [(passage, above(passage)) for passage in passages])
+    apart = _stems_of_other_paths(question, [(passage, above(passage)) for passage in passages])
     whole = {passage: "\n".join((*above(passage), passage.text)) for passage in passages}
     asked = labels(question, "\n".join(whole.values()))
 
@@ -86,30 +91,32 @@ def elsewhere(question: str, passages: Sequence[Passage]) -> frozenset[Passage]:
         return any(not any(holds(mention, values) for mention in own) for own, values in named)
 
     return frozenset(
-        one for one in whole if is_of_others(one) or not _has_all(one.text, apart[hand(one), above(one)])
+        one for one in whole if is_of_others(one) or not _has_all(one.text, apart[writer_of(one), above(one)])
     )
 
 
-def hand(passage: Passage) -> str:
+def writer_of(passage: Passage) -> str:
     """The writer that a passage counts for: "" for all trusted documents, else its source (or its document's id)."""
     return "" if passage.trust is Trust.TRUSTED else passage.source or passage.doc_id
 
 
-def _by(passage: Passage) -> tuple[str, str]:
-    """The hands whose text may rule the passage out: the trusted one and its own."""
-    return "", hand(passage)
+def _excluding_writers(passage: Passage) -> tuple[str, str]:
+    """The writers whose text may rule the passage out: the trusted one and its own."""
+    return "", writer_of(passage)
 
 
-def _apart(
+def _stems_of_other_paths(
     question: str, places: Iterable[tuple[Passage, Path]]
 ) -> dict[tuple[str, Path], list[frozenset[str]]]:
-    """For each hand and path the stems by which the question names other paths instead: one set for each of these."""
+    """For each writer and path the stems by which the question names other paths instead: one set for each of these."""
     named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
     said = frozenset(map(stem, words(question)))
-    found = dict.fromkeys((hand(passage), path) for passage, path in places)
+    found = dict.fromkeys((writer_of(passage), path) for passage, path in places)
     made = {
-        (hand, own): [_instead(own, path, said, named) for by, path in found if by in ("", hand)]
-        for hand, own in found
+        (writer, own): [
+            _distinguishing_stems(own, path, said, named) for by, path in found if by in ("", writer)
+        ]
+        for writer, own in found
     }
     return {place: [wanted for wanted in some if wanted] for place, some in made.items()}
 
@@ -118,15 +125,15 @@ def _has_all(text: str, wanted: Sequence[frozenset[str]]) -> bool:
     return all(others <= content_stems(text) for others in wanted)
 
 
-def _of_options(question: str, windows: Sequence[Window]) -> list[Window]:
+def _with_named_options(question: str, windows: Sequence[Window]) -> list[Window]:
     """The windows that have the options which the question names ("What is --fuzzy?") in their text or above it, and
     those that no such window may rule out; all if it names none."""
     options = frozenset(_OPTION.findall(question))
     if not options:
         return [*windows]
     having = [one for one in windows if options <= {*_OPTION.findall("\n".join((one.text, *one.above)))}]
-    hands = {hand(window.passage) for window in having}
-    return [one for one in windows if one in having or hands.isdisjoint(_by(one.passage))]
+    writers = {writer_of(window.passage) for window in having}
+    return [one for one in windows if one in having or writers.isdisjoint(_excluding_writers(one.passage))]
 
 
 def _fits(kind: Kind, asked: frozenset[str], window: Window) -> bool:
@@ -150,7 +157,9 @@ def _years(window: Window) -> list[Mention]:
     return list(filter(None, years))[:1]
 
 
-def _instead(own: Path, path: Path, said: frozenset[str], named: frozenset[str]) -> frozenset[str]:
+def _distinguishing_stems(
+    own: Path, path: Path, said: frozenset[str], named: frozenset[str]
+) -> frozenset[str]:
     """The stems that set `path` apart from `own`, if the question has all of them and not all those of `own`; else
     empty. They must be names in the question, unless both headings are of a series: "Lyon depot", "Turin depot"."""
     pairs = zip(path[1:], own[1:], strict=False)
@@ -164,10 +173,12 @@ def _instead(own: Path, path: Path, said: frozenset[str], named: frozenset[str])
     return differs if wanted else frozenset()
 
 
-def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
+def equally_matching_rows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
     """The rows of the best one's table that hold all the words of the question that it holds ("who takes cats"). All
     rows only if all are asked for ("which is the dearest"); none if they have more than LONGEST words."""
-    held = _held(question, (window for window in windows if window.passage == best.passage))
+    held = _question_words_by_window(
+        question, (window for window in windows if window.passage == best.passage)
+    )
     if best not in held or not is_told_row(best.own):
         return []
     same = [window for window, has in held.items() if held[best] <= has]
@@ -176,7 +187,7 @@ def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
     return [] if long or (every and not _EVERY.search(question)) else same
 
 
-def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
+def rows_to_compare(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
     """The best row, and the rows of the same name for what it is compared with: for "which is quieter, the Corvo or the
     Gavia" the noise of both. Empty if it is no `name: value`, or there are no such rows."""
     name, colon, _ = best.own.partition(": ")
@@ -185,13 +196,15 @@ def compared(question: str, best: Window, windows: Sequence[Window]) -> list[Win
     def is_other_side(window: Window) -> bool:
         theirs = content_stems("\n".join(window.above))
         sides = (ours - theirs, theirs - ours)
-        return hand(window.passage) == hand(best.passage) and all(side and side <= said for side in sides)
+        return writer_of(window.passage) == writer_of(best.passage) and all(
+            side and side <= said for side in sides
+        )
 
     others = [one for one in windows if one.own.startswith(name + colon) and is_other_side(one)]
     return [best, *others] if colon and others else []
 
 
-def granted(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
+def rows_that_say_yes(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
     """The rows of the best one's table that say yes to what is asked: for "which rooms have a balcony" those that have
     one. Empty unless rows are asked for, and some say yes and some say no."""
     if not is_told_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
@@ -210,17 +223,19 @@ def _verdicts(asked: frozenset[str], row: str) -> set[bool]:
     return {_VERDICTS[word] for first in values for word in first if word in _VERDICTS}
 
 
-def doubtful(question: str, windows: Sequence[Window]) -> bool:
+def is_ambiguous(question: str, windows: Sequence[Window]) -> bool:
     """Whether the best window is a row of a table, and another row below the same heading holds the same words of the
     question and scores less than CLEAR below it. If the question has a word that no document has ("the fee for
     kayaks"), either row may be meant, or none."""
     best, *others = windows
-    held = _held(question, windows)
+    held = _question_words_by_window(question, windows)
     if not is_told_row(best.own) or best not in held or _EVERY.search(question):
         return False
-    said = _telling(question, best.own)
+    said = _question_words_in(question, best.own)
     rows = (one for one in others if one in held and _kind(one) == _kind(best))
-    return any(best.worth - one.worth < CLEAR and _telling(question, one.own) == said for one in rows)
+    return any(
+        best.worth - one.worth < CLEAR and _question_words_in(question, one.own) == said for one in rows
+    )
 
 
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
@@ -228,15 +243,15 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     "Harbour: masks 18" and "North: masks 30" the one stays that is asked for. Below the same heading only their own
     words count, since a title may name them all. A list with its label also drops lists, rows and items with fewer of
     the words that rank below it, and is dropped by those that rank above it."""
-    held = _held(question, windows)
+    held = _question_words_by_window(question, windows)
     labelled = frozenset(window for window in windows if window.is_label)
-    told = {one: _telling(question, one.text) for one in windows if one in labelled or one in held}
+    told = {one: _question_words_in(question, one.text) for one in windows if one in labelled or one in held}
     ranks = {window: rank for rank, window in enumerate(told)}
-    own = {window: has & _telling(question, window.own) for window, has in held.items()}
+    own = {window: has & _question_words_in(question, window.own) for window, has in held.items()}
     most: dict[tuple[str, str], set[frozenset[str]]] = {}
     nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():
-        most.setdefault((hand(window.passage), _column(window)), set()).add(has)
+        most.setdefault((writer_of(window.passage), _column(window)), set()).add(has)
         nearby.setdefault(_kind(window), set()).add(own[window])
 
     def is_outdone(window: Window) -> bool:
@@ -247,20 +262,22 @@ def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
             return True
         if window not in held:
             return False
-        rivals = (most.get((hand, _column(window)), set()) for hand in _by(window.passage))
+        rivals = (most.get((writer, _column(window)), set()) for writer in _excluding_writers(window.passage))
         by_all = any(held[window] < has for some in rivals for has in some)
         return by_all or any(own[window] < has for has in nearby[_kind(window)])
 
     return [window for window in windows if not is_outdone(window)]
 
 
-def _of_now(question: str, windows: Sequence[Window]) -> list[Window]:
+def _without_outdated_days(question: str, windows: Sequence[Window]) -> list[Window]:
     """If a day is asked for, drops windows in a mail quoted below another one: those with another day than a better
     ranked window above them, which also has all their words of the question."""
     if not _WHEN.search(question):
         return [*windows]
     days = {window: frozenset(DAY.findall(with_days(window.text))) for window in windows}
-    told = {window: _telling(question, "\n".join((*window.above, window.text))) for window in windows}
+    told = {
+        window: _question_words_in(question, "\n".join((*window.above, window.text))) for window in windows
+    }
 
     def is_past(window: Window, better: Window) -> bool:
         above = better.span.doc_id == window.span.doc_id and better.span.start < window.span.start
@@ -274,7 +291,7 @@ def _of_now(question: str, windows: Sequence[Window]) -> list[Window]:
     ]
 
 
-def named(window: Window, windows: Sequence[Window]) -> Span:
+def span_to_quote(window: Window, windows: Sequence[Window]) -> Span:
     """The span of a window; for the only label left of its kind, up to the end of the first item of its list."""
     span, told = window.span, _kind(window)
     alone = window.is_label and not any(
@@ -300,16 +317,16 @@ def _column(window: Window) -> str:
     return (first if ": " in first else f"; {others[0]}").partition(": ")[0]
 
 
-def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
+def _question_words_by_window(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
     """The words and days of the question that each row and item holds, with headings and lead-ins."""
     return {
-        window: _telling(question, "\n".join((*window.above, window.text)))
+        window: _question_words_in(question, "\n".join((*window.above, window.text)))
         for window in windows
         if window.is_led or (is_told_row(window.own) and not window.leads)
     }
 
 
-def _telling(question: str, text: str) -> frozenset[str]:
+def _question_words_in(question: str, text: str) -> frozenset[str]:
     """The words and days of the question that the text has, and the numbers that lie between its bounds."""
     days = dates(question) & dates(text)
     amounts = {number for number in numbers(question) if bounded(number, text)}

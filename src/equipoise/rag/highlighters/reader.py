@@ -15,13 +15,21 @@ from equipoise.rag.highlighters.deciding import decided
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.lists import listed
-from equipoise.rag.highlighters.naming import about, compared, doubtful, elsewhere, fellows, granted, named
+from equipoise.rag.highlighters.naming import (
+    equally_matching_rows,
+    is_ambiguous,
+    off_topic_passages,
+    on_topic_windows,
+    rows_that_say_yes,
+    rows_to_compare,
+    span_to_quote,
+)
 from equipoise.rag.highlighters.reading import Reading, Window, read
 from equipoise.rag.unheard import unheard
 from equipoise.text.tokens import script_of
 
 DOUBT = 4.0
-"""What is taken from the log-odds if the best row may be the wrong one (`naming.doubtful`)."""
+"""What is taken from the log-odds if the best row may be the wrong one (`naming.is_ambiguous`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +68,15 @@ class ReaderHighlighter:
             return by_words(query.text, passages)
         reading = self.read(query, passages)
         picked = self.pick(query, reading)
-        spans = tuple(named(window, reading.windows) for window in picked.windows)
+        spans = tuple(span_to_quote(window, reading.windows) for window in picked.windows)
         return Proposal(spans, probability=picked.probability, threshold=picked.threshold)
 
     def read(self, query: Query, passages: Sequence[Passage]) -> Reading:
         """The passages read, without the windows about something else than what the question names. Raises
         ModelError."""
         asked = query.last or query.text
-        reading = read(query, passages, self.reranker, self.reader, elsewhere(asked, passages))
-        return replace(reading, windows=tuple(about(asked, reading.windows)))
+        reading = read(query, passages, self.reranker, self.reader, off_topic_passages(asked, passages))
+        return replace(reading, windows=tuple(on_topic_windows(asked, reading.windows)))
 
     def pick(self, query: Query, reading: Reading) -> Picked:
         """The windows that answer, best first, and how probable that is. Raises ModelError."""
@@ -78,12 +86,12 @@ class ReaderHighlighter:
         values = features(query, reading, decided(query, reading.windows, self.decision))
         moved = 0.0
         if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
-            is_in_doubt = doubtful(query.text, reading.windows) and unheard(query, reading.passages)
+            is_in_doubt = is_ambiguous(query.text, reading.windows) and unheard(query, reading.passages)
             moved = -DOUBT if is_in_doubt else shift(query.text, reading.windows[0], self.reader)
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
             asked = query.text, chosen[0], reading.windows
-            others = listed(query.text, chosen[0]) or fellows(*asked)
-            chosen = granted(*asked) or compared(*asked) or [*chosen, *others]
+            others = listed(query.text, chosen[0]) or equally_matching_rows(*asked)
+            chosen = rows_that_say_yes(*asked) or rows_to_compare(*asked) or [*chosen, *others]
         return Picked(tuple(chosen), probability, threshold)
