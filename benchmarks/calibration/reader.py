@@ -32,7 +32,7 @@ from equipoise.models.adapted import DECISION, RANKING
 from equipoise.models.crossencoder import READER
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag.highlighters import reading
-from equipoise.rag.highlighters.deciding import decided
+from equipoise.rag.highlighters.deciding import decision_logit
 from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import Window
@@ -122,7 +122,7 @@ class Reader:
         retrieved, ranked, query = self.ranked(store, query)
         whole = self.highlighter.read(query, ranked.passages[:K])
         windows, passages = whole.windows, list(whole.passages)
-        known = features(query, whole, decided(query, windows, DECISION)) if windows else None
+        known = features(query, whole, decision_logit(query, windows, DECISION)) if windows else None
         return {
             "retrieved": [is_gold(passage, 0, len(passage.text)) for passage in retrieved.passages],
             "reranked": [is_gold(passage, 0, len(passage.text)) for passage in ranked.passages],

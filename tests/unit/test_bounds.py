@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.types import Passage, Query
-from equipoise.rag.highlighters.amounts import bounded, dates, unsaid
+from equipoise.rag.highlighters.amounts import dates, is_within_bounds, missing_numbers
 from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reading import read, windows_of
 
@@ -36,7 +36,7 @@ class Same:
     ],
 )
 def test_bounds_speak_of_the_numbers_between_them(number, text):
-    assert bounded(number, text)
+    assert is_within_bounds(number, text)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_bounds_speak_of_the_numbers_between_them(number, text):
     ],
 )
 def test_bounds_say_nothing_of_others(number, text):
-    assert not bounded(number, text)
+    assert not is_within_bounds(number, text)
 
 
 def absent(question, text, **more):
@@ -111,7 +111,7 @@ ROTA = "Date: 2026-03-03; Shift: late\nDate: 2026-03-04; Shift: early\nClosed fr
     ],
 )
 def test_numbers_of_a_question_that_a_text_says_nothing_of(question, text, numbers):
-    assert unsaid(question, text) == numbers
+    assert missing_numbers(question, text) == numbers
 
 
 @pytest.mark.parametrize(

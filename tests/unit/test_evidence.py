@@ -3,7 +3,7 @@
 import pytest
 
 from equipoise.corpus.spelling import is_foreign
-from equipoise.rag.highlighters.evidence import missing, sought, terms_missing
+from equipoise.rag.highlighters.evidence import missing, sought_names, terms_missing
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_terms_that_are_not_there(question, share):
 )
 def test_nouns_of_french_and_spanish(question, nouns):
     assert is_foreign(question)
-    assert sought(question, foreign=True) == nouns
+    assert sought_names(question, foreign=True) == nouns
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_english_that_looks_like_french_or_spanish(question):
     ],
 )
 def test_nouns_of_german(question, nouns):
-    assert sought(question, foreign=True) == nouns
+    assert sought_names(question, foreign=True) == nouns

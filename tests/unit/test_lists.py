@@ -3,7 +3,7 @@
 import pytest
 
 from blocks_of import passage_of
-from equipoise.rag.highlighters.lists import listed
+from equipoise.rag.highlighters.lists import asked_list_items
 from equipoise.rag.highlighters.reading import Window
 
 PORTS = """Release 11 runs on the following architectures:
@@ -22,9 +22,9 @@ ROOMS = "We have these rooms:\n\n- Gull: two beds and a balcony.\n- Tern: one be
 def items(question, text, which):
     passage = passage_of(text)
     rows = enumerate(zip(passage.sentences, passage.readings, strict=True))
-    windows = [Window(passage, start, end, n, n + 1, read=read) for n, ((start, end), read) in rows]
+    windows = [Window(passage, start, end, n, n + 1, read_stretches=read) for n, ((start, end), read) in rows]
     best = next(window for window in windows if which in window.own)
-    return [window.own.split(":")[0] for window in listed(question, best)]
+    return [window.own.split(":")[0] for window in asked_list_items(question, best)]
 
 
 @pytest.mark.parametrize("which", ["arm64", "mips", "s390x"])

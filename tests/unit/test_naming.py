@@ -56,7 +56,7 @@ def windows(text, source="a.md", title="", trust=Trust.TRUSTED):
     document = Document("d", text, source, title, trust, sentences=units(text, structure), blocks=structure)
     passage = passage_at(0, 0, len(text), document)
     rows = enumerate(zip(passage.sentences, passage.readings, strict=True))
-    return [Window(passage, start, end, n, n + 1, read=read) for n, ((start, end), read) in rows]
+    return [Window(passage, start, end, n, n + 1, read_stretches=read) for n, ((start, end), read) in rows]
 
 
 def left(question, *texts, **more):

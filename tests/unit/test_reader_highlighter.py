@@ -120,7 +120,7 @@ def test_windows_are_every_sentence_and_neighbours_of_the_best(reranker):
     assert len(spans) <= 12 + SEEDS * WIDEST
     assert all(window.text == text[window.start : window.end] for window in spans)
     assert len(set(spans)) == len(spans)
-    assert {window.beside for window in spans} == {1.5}
+    assert {window.passage_score for window in spans} == {1.5}
 
 
 SETTINGS = """# gate_width
@@ -211,7 +211,10 @@ def test_of_overlapping_windows_the_better_one_stays():
 
 def test_of_like_windows_the_one_in_the_better_passage_comes_first():
     first, second = passages("a", "b")[:2]
-    better, other = Window(second, 0, 1, 0, 1, 1.0, beside=4.0), Window(first, 0, 1, 0, 1, 2.0, beside=-1.0)
+    better, other = (
+        Window(second, 0, 1, 0, 1, 1.0, passage_score=4.0),
+        Window(first, 0, 1, 0, 1, 2.0, passage_score=-1.0),
+    )
     assert distinct([other, better]) == (better, other)
 
 

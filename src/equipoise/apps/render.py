@@ -16,7 +16,7 @@ from equipoise.core.types import BlockKind, Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
 from equipoise.text.blocks import blocks
-from equipoise.text.lines import is_told_row, looks_like_code
+from equipoise.text.lines import is_loaded_row, looks_like_code
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
@@ -170,7 +170,7 @@ def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
         code = kept or block.kind is BlockKind.CODE
         begin = at = text.rfind("\n", 0, block.start) + 1 if code else block.start
         for line in text[at : block.end].splitlines(keepends=True):
-            alone = code or is_told_row(line)
+            alone = code or is_loaded_row(line)
             if alone and begin < at:
                 yield begin, begin + len(text[begin:at].rstrip()), _folded
                 begin = at
@@ -183,7 +183,7 @@ def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
 def _has_short_lines(text: str) -> bool:
     """Whether all its lines, two or more and no rows, are shorter than those that a page or a mail breaks."""
     lines = text.splitlines()
-    return len(lines) > 1 and max(map(len, lines)) < NARROWEST and not any(map(is_told_row, lines))
+    return len(lines) > 1 and max(map(len, lines)) < NARROWEST and not any(map(is_loaded_row, lines))
 
 
 def _is_of_code(text: str) -> bool:

@@ -91,7 +91,7 @@ def highlight(
     picked = highlighter.pick(query, reading)
     alone = {
         window.span: highlighter.pick(
-            query, replace(reading, scores=np.array([window.beside]), windows=(window,))
+            query, replace(reading, scores=np.array([window.passage_score]), windows=(window,))
         ).probability
         for window in picked.windows
     }

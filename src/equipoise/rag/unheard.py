@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from equipoise.core.types import Passage, Query
-from equipoise.rag.highlighters.amounts import dates, is_number, unsaid
+from equipoise.rag.highlighters.amounts import dates, is_number, missing_numbers
 from equipoise.rag.highlighters.evidence import absent_words, everything
 from equipoise.text.support import common_words, stem, stems_of
 from equipoise.text.tokens import words
@@ -21,7 +21,9 @@ def unheard(query: Query, passages: Sequence[Passage]) -> tuple[str, ...]:
     common, days = stems_of(common_words()), {str(day) for _, day in dates(asked)}
     absent = {word for word in absent_words(query, text) if stem(word) not in common}
     absent |= {
-        number for number in unsaid(asked, text) if number in query.out_of_corpus and number not in days
+        number
+        for number in missing_numbers(asked, text)
+        if number in query.out_of_corpus and number not in days
     }
     small = {word for word in query.out_of_corpus if len(word) == 1 and not is_number(word)}
     found = dict.fromkeys(

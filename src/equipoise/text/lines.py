@@ -89,7 +89,7 @@ def is_numbered(text: str) -> bool:
     return _NUMBER.match(text) is not None
 
 
-def is_told_row(text: str) -> bool:
+def is_loaded_row(text: str) -> bool:
     """Whether a line of a loaded document is a row of a table: `name: value; name: value`, or cells between bars."""
     parts = text.split(BETWEEN_CELLS)
     named = sum(NAMED_CELL.match(part) is not None for part in parts)

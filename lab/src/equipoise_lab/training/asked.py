@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from equipoise.core.types import Query
-from equipoise.rag.highlighters.deciding import told
+from equipoise.rag.highlighters.deciding import text_for_decision
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.text.tokens import words
 from equipoise_lab.evaluation.results import Lines
@@ -60,7 +60,10 @@ def _read(row: dict[str, Any], passages: dict[str, Any]) -> dict[str, Any]:
         "question": row["question"],
         "answerable": bool(gold),
         "windows": [
-            {"text": told([w]), "gold": w.passage.doc_id == row["passage"] and _is_one(words(w.own), gold)}
+            {
+                "text": text_for_decision([w]),
+                "gold": w.passage.doc_id == row["passage"] and _is_one(words(w.own), gold),
+            }
             for w in windows
         ],
     }

@@ -69,7 +69,7 @@ Day = tuple[int, int]
 """Month and day."""
 
 
-def unsaid(question: str, text: str) -> list[str]:
+def missing_numbers(question: str, text: str) -> list[str]:
     """The numbers of the question that the text neither has nor covers by bounds. For an amount ("my 12 year old") it
     is enough to lie between amounts of its unit; in a yes/no question any amount of its unit in the text is enough."""
     asked, measured, beside = dates(question), measures(question, text), _beside_months(question)
@@ -84,7 +84,7 @@ def unsaid(question: str, text: str) -> list[str]:
             return number not in elsewhere
         if number in measured:
             return ASKING.isdisjoint(words(question)) or _is_among(number, question, text)
-        return number not in beside and bounded(number, text)
+        return number not in beside and is_within_bounds(number, text)
 
     return [number for number in dict.fromkeys(numbers(question)) if not is_said(number)]
 
@@ -123,7 +123,7 @@ def _is_among(number: str, question: str, text: str) -> bool:
     told = [float(each) for unit, each in _measured(text) if unit in units]
     limits = {limit[2].casefold().removesuffix("s") for limit in _LIMIT.finditer(text)}
     among = min(told, default=inf) <= float(number) <= max(told, default=-inf)
-    return among or not limits.isdisjoint(units) or bounded(number, text, units)
+    return among or not limits.isdisjoint(units) or is_within_bounds(number, text, units)
 
 
 def _beside_months(question: str) -> frozenset[str]:
@@ -133,7 +133,7 @@ def _beside_months(question: str) -> frozenset[str]:
     return frozenset(word for word, near in zip(asked, beside, strict=True) if not CALENDAR.isdisjoint(near))
 
 
-def bounded(number: str, text: str, units: Set[str] = frozenset()) -> bool:
+def is_within_bounds(number: str, text: str, units: Set[str] = frozenset()) -> bool:
     """Whether the text covers the number by bounds: 304 by "rooms 301 to 306", 70 by "over 67". Bounds in another unit
     do not cover an amount in `units`; none cover a year: a text may name years around it and not be about it."""
     if number.count(".") > 1 or not is_number(number) or float(number) in YEARS:

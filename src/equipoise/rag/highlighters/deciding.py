@@ -12,14 +12,14 @@ BEST, LONGEST = 3, 600
 """Windows that it reads together; characters of each."""
 
 
-def decided(query: Query, windows: Sequence[Window], decision: Reranker) -> float:
+def decision_logit(query: Query, windows: Sequence[Window], decision: Reranker) -> float:
     """The logit that the windows (at least one, best first) answer. Only those of the best one's writer
     (`naming.writer_of`) are read, so that strangers have no say in it. Raises ModelError."""
     own = [window for window in windows if writer_of(window.passage) == writer_of(windows[0].passage)]
-    return float(reader_of(decision, query).scores(query.text, [told(own)])[0])
+    return float(reader_of(decision, query).scores(query.text, [text_for_decision(own)])[0])
 
 
-def told(windows: Sequence[Window]) -> str:
+def text_for_decision(windows: Sequence[Window]) -> str:
     """The best windows that say different things, each below its title and headings, which are said once for
     neighbours."""
     lines: list[str] = []

@@ -13,7 +13,7 @@ from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.evidence import SAYING_NOTHING, STEM, in_parts
 from equipoise.rag.highlighters.reading import Window, below_heading
 from equipoise.text.function_words import UMLAUTS, VERBS
-from equipoise.text.lines import NAMED_CELL, is_told_row
+from equipoise.text.lines import NAMED_CELL, is_loaded_row
 from equipoise.text.references import ASKING
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, WORD, words
@@ -40,7 +40,7 @@ def shift(question: str, window: Window, reader: Reranker) -> float:
     """What to add to the log-odds that the window answers: at most MOST_GAIN, below 0 if it is about something else. A
     question in another language, which the reader hardly reads, gets MOST_GAIN if half of its words are in the window,
     else 0. For questions that stand alone. Raises ModelError."""
-    asked = _telling(question)
+    asked = _content_word_matches(question)
     if is_foreign(question):
         there = "\n".join((*window.above, window.text)).casefold().translate(UMLAUTS)
         telling = [word for match in asked if (word := match.group().casefold()) not in VERBS]
@@ -48,7 +48,7 @@ def shift(question: str, window: Window, reader: Reranker) -> float:
         return MOST_GAIN if telling and 2 * held >= len(telling) else 0.0
     absent = [match for match in _absent(asked, window) if match.lastgroup != "number"][:MOST_WORDS]
     if not absent:
-        return MOST_GAIN if _is_told_by(window.own, asked, question) else 0.0
+        return MOST_GAIN if _has_all_asked(window.own, asked, question) else 0.0
     text = below_heading(window)
     whole = reader.scores(question, [text])[0]
     shorter = {match.group().casefold(): _without(question, match) for match in absent}
@@ -65,11 +65,11 @@ def shift(question: str, window: Window, reader: Reranker) -> float:
     return SHARE * min(fall, MOST_FALL) if borne_out else 0.0
 
 
-def _is_told_by(row: str, asked: Iterable[re.Match[str]], question: str) -> bool:
+def _has_all_asked(row: str, asked: Iterable[re.Match[str]], question: str) -> bool:
     """Whether it is a row or field that has all that the question asks for by itself: "Call sign: LHXR"."""
     said, there = {match.group() for match in asked}, set(map(stem, words(row)))
     is_whole = len(said) > 1 and all(set(map(stem, words(word))) <= there for word in said)
-    is_row = is_told_row(row) or NAMED_CELL.match(row) is not None
+    is_row = is_loaded_row(row) or NAMED_CELL.match(row) is not None
     return is_row and is_whole and _OPEN.isdisjoint(words(question))
 
 
@@ -77,7 +77,7 @@ def _without(question: str, match: re.Match[str]) -> str:
     return question[: match.start()] + question[match.end() :]
 
 
-def _telling(question: str) -> list[re.Match[str]]:
+def _content_word_matches(question: str) -> list[re.Match[str]]:
     """The words of the question but for those that only ask."""
     return [
         match

@@ -16,7 +16,7 @@ from rapidfuzz.fuzz import ratio
 
 from equipoise.core.types import Passage, Query
 from equipoise.corpus.spelling import is_foreign
-from equipoise.rag.highlighters.amounts import unsaid
+from equipoise.rag.highlighters.amounts import missing_numbers
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.months import CALENDAR
@@ -146,7 +146,7 @@ def features(query: Query, reading: Reading, decision: float) -> Floats:
     question = typed.lower() if typed.isupper() else typed
     every = everything(reading.passages)
     foreign = is_foreign(question)
-    named = sought(question, foreign=foreign)
+    named = sought_names(question, foreign=foreign)
     said = absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
@@ -154,7 +154,7 @@ def features(query: Query, reading: Reading, decision: float) -> Floats:
         "window": window / SCALE,
         "missing_names": _names_missing(named, every, foreign=foreign) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
-        "missing_numbers": len(unsaid(question, every)) / max(1, len(set(numbers(question)))),
+        "missing_numbers": len(missing_numbers(question, every)) / max(1, len(set(numbers(question)))),
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
@@ -167,7 +167,7 @@ def everything(passages: Iterable[Passage]) -> str:
     return "\n".join("\n".join((passage.title, *passage.headings, passage.text)) for passage in passages)
 
 
-def sought(question: str, *, foreign: bool) -> list[str]:
+def sought_names(question: str, *, foreign: bool) -> list[str]:
     """The names in a question, case-folded, without months and weekdays. In other languages than English nouns count as
     names: words behind an article and the like, and words with a capital, as German writes nouns."""
     if not foreign:
@@ -182,10 +182,10 @@ def _names_missing(named: Sequence[str], text: str, *, foreign: bool) -> float:
     stand in the text in parts, and all names weigh the same."""
     if not foreign:
         return missing(named, text)
-    return len(_nowhere(named, text)) / max(1, len(named))
+    return len(_missing_nouns(named, text)) / max(1, len(named))
 
 
-def _nowhere(nouns: Iterable[str], text: str) -> frozenset[str]:
+def _missing_nouns(nouns: Iterable[str], text: str) -> frozenset[str]:
     """The nouns that a text in another language than English has in no form: with no other ending, and not in parts."""
     there = _plain(text)
     whole = set(words(there))
@@ -220,7 +220,7 @@ def absent_words(query: Query, text: str) -> frozenset[str]:
             word for word, plain in strange.items() if plain in there or _is_compound(plain, whole)
         }
     lower = {match.group() for match in WORD.finditer(query.text) if match.group().islower()}
-    return _nowhere((word for word in said if word not in lower), text)
+    return _missing_nouns((word for word in said if word not in lower), text)
 
 
 def _is_compound(word: str, whole: Set[str]) -> bool:

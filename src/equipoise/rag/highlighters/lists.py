@@ -15,14 +15,14 @@ _ASKED = re.compile(
 """Things of a kind, in the plural."""
 
 
-def listed(question: str, best: Window) -> list[Window]:
+def asked_list_items(question: str, best: Window) -> list[Window]:
     """All items of the best one's list, where things are asked for that its lead-in names: of "which architectures does
     it support" what stands below "for the following architectures:". Empty where the best one says something of the
     question that its lead-in does not, and so answers by itself; and where the list is too long to be quoted."""
     asked = {stem(match[1].split()[-1].casefold()) for match in _ASKED.finditer(question)}
     if not (asked and best.is_led and without_marker(best.own) != best.own):
         return []
-    passage, top = best.passage, best.read[0][0]
+    passage, top = best.passage, best.read_stretches[0][0]
     units = passage.sentences or ()
     lead = next((passage.text[start:end] for start, end in units if start == top), "")
     named = content_stems("\n".join((*best.above, lead)))
@@ -31,8 +31,8 @@ def listed(question: str, best: Window) -> list[Window]:
         return []
     places = enumerate(zip(units, passage.readings, strict=True))
     items = [
-        Window(passage, *place, row, row + 1, read=read)
-        for row, (place, read) in places
-        if read and read[0][0] == top < place[0]
+        Window(passage, *place, row, row + 1, read_stretches=stretches)
+        for row, (place, stretches) in places
+        if stretches and stretches[0][0] == top < place[0]
     ]
     return items if sum(len(item.own.split()) for item in items) <= LIST else []

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from equipoise.core.types import Passage, Span, Trust
-from equipoise.rag.highlighters.amounts import bounded, dates
+from equipoise.rag.highlighters.amounts import dates, is_within_bounds
 from equipoise.rag.highlighters.forms import forms
 from equipoise.rag.highlighters.kinds import Kind, Mention, holds, labels
 from equipoise.rag.highlighters.reading import Window, above
 from equipoise.text.corrections import DAY, with_days
 from equipoise.text.facts import YEARS
-from equipoise.text.lines import BETWEEN_CELLS, is_told_row
+from equipoise.text.lines import BETWEEN_CELLS, is_loaded_row
 from equipoise.text.mails import says_who
 from equipoise.text.months import CALENDAR
 from equipoise.text.quotes import LONGEST
@@ -179,7 +179,7 @@ def equally_matching_rows(question: str, best: Window, windows: Sequence[Window]
     held = _question_words_by_window(
         question, (window for window in windows if window.passage == best.passage)
     )
-    if best not in held or not is_told_row(best.own):
+    if best not in held or not is_loaded_row(best.own):
         return []
     same = [window for window, has in held.items() if held[best] <= has]
     every = len(same) == len(held)
@@ -207,10 +207,10 @@ def rows_to_compare(question: str, best: Window, windows: Sequence[Window]) -> l
 def rows_that_say_yes(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
     """The rows of the best one's table that say yes to what is asked: for "which rooms have a balcony" those that have
     one. Empty unless rows are asked for, and some say yes and some say no."""
-    if not is_told_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
+    if not is_loaded_row(best.own) or not _EVERY.search(question) or not _NOT.isdisjoint(words(question)):
         return []
     asked, kind = content_stems(question), _kind(best)
-    rows = (window for window in windows if is_told_row(window.own) and _kind(window) == kind)
+    rows = (window for window in windows if is_loaded_row(window.own) and _kind(window) == kind)
     said = {row: _verdicts(asked, row.own) for row in rows}
     yes = [row for row, verdicts in said.items() if verdicts == {True}]
     return yes if any(False in verdicts for verdicts in said.values()) else []
@@ -229,7 +229,7 @@ def is_ambiguous(question: str, windows: Sequence[Window]) -> bool:
     kayaks"), either row may be meant, or none."""
     best, *others = windows
     held = _question_words_by_window(question, windows)
-    if not is_told_row(best.own) or best not in held or _EVERY.search(question):
+    if not is_loaded_row(best.own) or best not in held or _EVERY.search(question):
         return False
     said = _question_words_in(question, best.own)
     rows = (one for one in others if one in held and _kind(one) == _kind(best))
@@ -309,7 +309,7 @@ def _kind(window: Window) -> tuple[str, ...]:
 def _column(window: Window) -> str:
     """The name of a row's first column, that of the second where the first has none ("Storage; Basic: 10 GB"), a bar
     where there are no names; empty for items."""
-    if not is_told_row(window.own):
+    if not is_loaded_row(window.own):
         return ""
     if " | " in window.own:
         return "|"
@@ -322,12 +322,12 @@ def _question_words_by_window(question: str, windows: Iterable[Window]) -> dict[
     return {
         window: _question_words_in(question, "\n".join((*window.above, window.text)))
         for window in windows
-        if window.is_led or (is_told_row(window.own) and not window.leads)
+        if window.is_led or (is_loaded_row(window.own) and not window.leads)
     }
 
 
 def _question_words_in(question: str, text: str) -> frozenset[str]:
     """The words and days of the question that the text has, and the numbers that lie between its bounds."""
     days = dates(question) & dates(text)
-    amounts = {number for number in numbers(question) if bounded(number, text)}
+    amounts = {number for number in numbers(question) if is_within_bounds(number, text)}
     return content_stems(question) & content_stems(text) | {f"{month}-{day}" for month, day in days} | amounts

@@ -11,10 +11,10 @@ from equipoise.models.adapted import DECISION, RANKING
 from equipoise.models.crossencoder import READER
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
-from equipoise.rag.highlighters.deciding import decided
+from equipoise.rag.highlighters.deciding import decision_logit
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
-from equipoise.rag.highlighters.lists import listed
+from equipoise.rag.highlighters.lists import asked_list_items
 from equipoise.rag.highlighters.naming import (
     equally_matching_rows,
     is_ambiguous,
@@ -83,7 +83,7 @@ class ReaderHighlighter:
         if not reading.windows:
             return Picked()
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
-        values = features(query, reading, decided(query, reading.windows, self.decision))
+        values = features(query, reading, decision_logit(query, reading.windows, self.decision))
         moved = 0.0
         if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
             is_in_doubt = is_ambiguous(query.text, reading.windows) and unheard(query, reading.passages)
@@ -92,6 +92,6 @@ class ReaderHighlighter:
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
             asked = query.text, chosen[0], reading.windows
-            others = listed(query.text, chosen[0]) or equally_matching_rows(*asked)
+            others = asked_list_items(query.text, chosen[0]) or equally_matching_rows(*asked)
             chosen = rows_that_say_yes(*asked) or rows_to_compare(*asked) or [*chosen, *others]
         return Picked(tuple(chosen), probability, threshold)

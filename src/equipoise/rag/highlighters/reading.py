@@ -17,7 +17,7 @@ from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
 from equipoise.text.labels import is_fragment, is_label, opens
-from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_numbered, is_told_row
+from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_loaded_row, is_numbered
 
 READ = 3
 """Passages whose sentences are read."""
@@ -44,8 +44,8 @@ COST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences of one passage, rows `first` to `last`, exclusive; `score` is theirs, `beside` the
-    passage's, and `read` are the stretches of the passage that are read for them."""
+    """Neighbouring sentences of one passage, rows `first` to `last`, exclusive; `score` is theirs, `passage_score` the
+    passage's, and `read_stretches` are the stretches of the passage that are read for them."""
 
     passage: Passage
     start: int
@@ -53,14 +53,14 @@ class Window:
     first: int
     last: int
     score: float = 0.0
-    beside: float = 0.0
-    read: tuple[tuple[int, int], ...] = ()
+    passage_score: float = 0.0
+    read_stretches: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
         """The sentences as they are read, and what lies between them."""
         return "\n".join(
-            self.passage.text[start:end] for start, end in self.read or ((self.start, self.end),)
+            self.passage.text[start:end] for start, end in self.read_stretches or ((self.start, self.end),)
         )
 
     @property
@@ -81,7 +81,7 @@ class Window:
     @property
     def leads(self) -> bool:
         """Whether what it leads to is read with it, as with a lead-in or the header of a table."""
-        return bool(self.read) and self.read[-1][1] > self.end
+        return bool(self.read_stretches) and self.read_stretches[-1][1] > self.end
 
     @property
     def is_label(self) -> bool:
@@ -91,16 +91,16 @@ class Window:
     @property
     def is_led(self) -> bool:
         """Whether only what leads to it is read with it, as with an item of a list."""
-        return bool(self.read) and self.read[0][0] < self.start and not self.leads
+        return bool(self.read_stretches) and self.read_stretches[0][0] < self.start and not self.leads
 
     @property
     def worth(self) -> float:
         """Both scores less the cost of its length: what windows are ranked by."""
-        return self.score + self.beside - COST * (self.last - self.first - 1)
+        return self.score + self.passage_score - COST * (self.last - self.first - 1)
 
     def reads(self, other: "Window") -> bool:
         """Whether what is read for it overlaps the other's sentences."""
-        stretches = self.read or ((self.start, self.end),)
+        stretches = self.read_stretches or ((self.start, self.end),)
         return self.passage == other.passage and any(
             start < other.end and other.start < end for start, end in stretches
         )
@@ -125,20 +125,20 @@ def read(
     passages: Sequence[Passage],
     reranker: Reranker,
     reader: Reranker,
-    elsewhere: Set[Passage] = frozenset(),
+    off_topic: Set[Passage] = frozenset(),
 ) -> Reading:
     """All passages scored by the `reranker`, and the best windows of the best passages, of those that are not
-    `elsewhere`, by the `reader`. Raises ModelError."""
+    `off_topic`, by the `reader`. Raises ModelError."""
     scores, _ = passage_scores(reranker, query, passages)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
-    told = [
+    scored = [
         (passage, score)
         for passage, score in zip(ranked, scores[order].tolist(), strict=True)
-        if passage not in elsewhere
+        if passage not in off_topic
     ]
-    beside = {passage: score for passage, score in told[:READ] if score >= told[0][1] - BEHIND}
-    windows = windows_of(query.text, beside, reader_of(reader, query))
+    best = {passage: score for passage, score in scored[:READ] if score >= scored[0][1] - BEHIND}
+    windows = windows_of(query.text, best, reader_of(reader, query))
     return Reading(ranked, scores[order], distinct(windows))
 
 
@@ -150,13 +150,15 @@ def windows_of(question: str, passages: Mapping[Passage, float], reader: Reranke
         _window(g, n, n + 1, passages[g[n].passage])
         for g in groups.values()
         for n in range(len(g))
-        if g[n].read != ((g[n].start, g[n].end),) or _says(g[n].text) or not is_fragment(g[n].text)
+        if g[n].read_stretches != ((g[n].start, g[n].end),)
+        or _is_telling_row(g[n].text)
+        or not is_fragment(g[n].text)
     ]
-    first = {(window.passage, window.read): window for window in reversed(windows)}
+    first = {(window.passage, window.read_stretches): window for window in reversed(windows)}
     single = _scored(question, list(reversed(first.values())), reader)
-    single = _by_cells(question, single, reader)
-    seeds = sorted(single, key=_place)[:SEEDS]
-    wider = dict.fromkeys(w for seed in seeds for w in _around(seed, groups[seed.passage]))
+    single = _with_cell_scores(question, single, reader)
+    seeds = sorted(single, key=_rank_key)[:SEEDS]
+    wider = dict.fromkeys(w for seed in seeds for w in _wider_windows(seed, groups[seed.passage]))
     return [*single, *_scored(question, list(wider), reader)]
 
 
@@ -164,7 +166,7 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     """Best first, without those that overlap a better one; but a list item stays beside its better lead-in if that is
     read without it."""
     kept: list[Window] = []
-    for window in sorted(windows, key=_place):
+    for window in sorted(windows, key=_rank_key):
         if not any(
             better.reads(window) or (window.reads(better) and not (window.is_led and opens(better.own)))
             for better in kept
@@ -173,10 +175,10 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     return tuple(kept)
 
 
-def _says(text: str) -> bool:
+def _is_telling_row(text: str) -> bool:
     """Whether it is a row that says something without a number or a full stop: of a name and its value ("Call sign |
     LHXR"), or of named cells ("Backups; Basic: weekly; Plus: daily")."""
-    return text.count(" | ") == 1 or (BETWEEN_CELLS in text and is_told_row(text))
+    return text.count(" | ") == 1 or (BETWEEN_CELLS in text and is_loaded_row(text))
 
 
 def cells(text: str) -> list[str]:
@@ -192,44 +194,46 @@ def cells(text: str) -> list[str]:
     if len(others) < WIDE or len(named) <= len(others) // 2:
         return []
     about = NAMED_CELL.sub("", head, count=1)
-    return [_said(about, other) for other in others]
+    return [_cell_sentence(about, other) for other in others]
 
 
-def _said(about: str, cell: str) -> str:
+def _cell_sentence(about: str, cell: str) -> str:
     name, colon, value = cell.partition(": ")
     return f"The {name} of {about} is {value}." if colon else f"{about}: {cell}"
 
 
-def _by_cells(question: str, windows: Sequence[Window], reader: Reranker) -> list[Window]:
+def _with_cell_scores(question: str, windows: Sequence[Window], reader: Reranker) -> list[Window]:
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
     rows = {window: made for window in windows if (made := cells(window.own))}
-    best = sorted(rows, key=_place)[:SEEDS]
+    best = sorted(rows, key=_rank_key)[:SEEDS]
     scores = iter(reader.scores(question, [cell for window in best for cell in rows[window]]))
     better = {window: max(float(next(scores)) for _ in rows[window]) for window in best}
     return [replace(window, score=max(window.score, better.get(window, window.score))) for window in windows]
 
 
-def _place(window: Window) -> float:
+def _rank_key(window: Window) -> float:
     return -window.worth
 
 
-def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
+def _wider_windows(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
     """The windows of two to WIDEST sentences of one section and numbered item that hold the seed, unless it is read
     with more or is a row of a table, which stands for itself."""
-    if seed.read != ((seed.start, seed.end),) or is_told_row(seed.text):
+    if seed.read_stretches != ((seed.start, seed.end),) or is_loaded_row(seed.text):
         return
     above = [seed.passage.path_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
             items = any(is_numbered(sentence.text) for sentence in group[first + 1 : first + size])
             if above[first] == above[first + size - 1] and not items:
-                yield _window(group, first, first + size, seed.beside)
+                yield _window(group, first, first + size, seed.passage_score)
 
 
-def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> Window:
+def _window(group: Sequence[Sentence], first: int, last: int, passage_score: float) -> Window:
     start, end = group[first].start, group[last - 1].end
-    read = group[first].read if last - first == 1 else ((start, end),)
-    return Window(group[0].passage, start, end, first, last, beside=beside, read=read)
+    stretches = group[first].read_stretches if last - first == 1 else ((start, end),)
+    return Window(
+        group[0].passage, start, end, first, last, passage_score=passage_score, read_stretches=stretches
+    )
 
 
 def below(heading: str, text: str) -> str:

@@ -13,12 +13,12 @@ from equipoise.text.visible import title
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a passage; `start` and `end` count in the passage's text, and so do the stretches of it that are
-    `read` for it."""
+    read for it (`read_stretches`)."""
 
     passage: Passage
     start: int
     end: int
-    read: tuple[tuple[int, int], ...]
+    read_stretches: tuple[tuple[int, int], ...]
 
     @property
     def text(self) -> str:
@@ -35,9 +35,9 @@ class Sentence:
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """What may be quoted of the passages, in order: the units they carry, else their sentences."""
     return [
-        Sentence(passage, *unit, read)
+        Sentence(passage, *unit, stretches)
         for passage in passages
-        for unit, read in zip(_units(passage), passage.readings or _alone(passage), strict=True)
+        for unit, stretches in zip(_units(passage), passage.readings or _alone(passage), strict=True)
     ]
 
 
