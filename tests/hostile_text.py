@@ -18,7 +18,7 @@ from equipoise.text.numerals import quantities
 from equipoise.text.outline import headings_at, outlined
 from equipoise.text.polar import has_sides, is_yes_no, turned
 from equipoise.text.questions import split_questions
-from equipoise.text.quotes import reading, wholes
+from equipoise.text.quotes import quotes_for_spans, stretches_to_read
 from equipoise.text.references import follows_up, refers_back
 from equipoise.text.sentences import sentence_spans, units
 from equipoise.text.spans import canonicalize
@@ -56,7 +56,11 @@ def quoted(text: str) -> object:
     for row in range(0, len(structure), 1 + len(structure) // 20):
         headings_at(document, structure[row].start)
     last = document.sentences[-20:]
-    return passages(document), wholes(document, last), [reading(document, unit) for unit in last]
+    return (
+        passages(document),
+        quotes_for_spans(document, last),
+        [stretches_to_read(document, unit) for unit in last],
+    )
 
 
 def asked_of_itself(text: str) -> object:

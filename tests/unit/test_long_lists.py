@@ -4,7 +4,7 @@ import numpy as np
 
 from blocks_of import passage_of
 from equipoise.rag.highlighters.reading import distinct, windows_of
-from equipoise.text.quotes import LONGEST
+from equipoise.text.quotes import MAX_QUOTE_WORDS
 
 LEAD = "These settings make the server safer:"
 ITEMS = [
@@ -33,7 +33,7 @@ def read(**points):
 
 
 def test_an_item_is_read_beside_a_better_lead_in_that_leaves_it_out():
-    assert len(TEXT.split()) > LONGEST
+    assert len(TEXT.split()) > MAX_QUOTE_WORDS
     first, *_ = found = read(**{LEAD: 4, "Setting3": 3})
     assert first == LEAD
     assert ITEMS[3] in found

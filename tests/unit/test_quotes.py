@@ -16,7 +16,7 @@ from equipoise.rag.search import usable
 from equipoise.text.blocks import blocks
 from equipoise.text.labels import are_of_one_kind
 from equipoise.text.outline import outlined
-from equipoise.text.quotes import LONGEST, reading
+from equipoise.text.quotes import MAX_QUOTE_WORDS, stretches_to_read
 from equipoise.text.sentences import units
 from equipoise.text.spans import DropReason, SpanPolicy
 
@@ -138,9 +138,9 @@ def test_what_is_shown_with_a_sentence(text, piece, shown):
 
 def test_a_question_in_a_text_is_read_with_its_answer_or_not_at_all():
     source = document(ASKED)
-    assert reading(source, source.sentences[0]) == [(0, len(ASKED))]
+    assert stretches_to_read(source, source.sentences[0]) == [(0, len(ASKED))]
     source = document(MAIL.partition("\n")[0])
-    assert not any(reading(source, unit) for unit in source.sentences)
+    assert not any(stretches_to_read(source, unit) for unit in source.sentences)
 
 
 def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen():
@@ -148,7 +148,7 @@ def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen()
     text = "These are the stones:\n\n" + "\n".join(items)
     ((shown,), _) = quoted(text, items[15])
     pieces = shown.split("\n\n…\n\n")
-    assert len(shown.split()) <= LONGEST + 2
+    assert len(shown.split()) <= MAX_QUOTE_WORDS + 2
     assert pieces[0].startswith("These are the stones:\n\n- stone number 0 ")
     assert pieces[1] == items[15]
     assert pieces[2].endswith(items[29])
@@ -245,23 +245,23 @@ def test_what_says_nothing_even_with_what_is_shown_beside_it_is_never_chosen(tex
 def test_a_lead_in_is_read_with_what_it_leads_to():
     source = document(CODE)
     lead = CODE.index("Start it like so:")
-    assert [CODE[start:end] for start, end in reading(source, (lead, lead + 17))] == [ANNOUNCED]
+    assert [CODE[start:end] for start, end in stretches_to_read(source, (lead, lead + 17))] == [ANNOUNCED]
     first = CODE.index("It has")
-    assert reading(source, (first, first + 16)) == [(first, first + 16)]
+    assert stretches_to_read(source, (first, first + 16)) == [(first, first + 16)]
 
 
 def test_an_item_is_read_with_its_parents_alone():
     place = NESTED.index("- day: 7")
-    read = reading(document(NESTED), (place, place + len("- day: 7")))
+    read = stretches_to_read(document(NESTED), (place, place + len("- day: 7")))
     assert [NESTED[start:end] for start, end in read] == ["- South pier\n  - day: 7"]
     place = NESTED.index("- week: 30")
-    read = reading(document(NESTED), (place, place + len("- week: 30")))
+    read = stretches_to_read(document(NESTED), (place, place + len("- week: 30")))
     assert [NESTED[start:end] for start, end in read] == ["- South pier", "- week: 30"]
 
 
 def test_a_numbered_label_is_read_with_the_list_that_it_names():
     place = LOCKERS.index("2 stern")
-    read = reading(document(LOCKERS), (place, place + len("2 stern locker (galley)")))
+    read = stretches_to_read(document(LOCKERS), (place, place + len("2 stern locker (galley)")))
     assert [LOCKERS[start:end] for start, end in read] == [LOCKERS[place:].rstrip()]
 
 
@@ -274,7 +274,7 @@ def test_a_numbered_label_is_read_with_the_list_that_it_names():
 )
 def test_labels_of_one_kind_are_read_with_their_lists_and_steps_are_not(text, label, expected):
     place = text.index(label)
-    read = reading(document(text), (place, place + len(label)))
+    read = stretches_to_read(document(text), (place, place + len(label)))
     assert [text[start:end] for start, end in read] == expected
 
 

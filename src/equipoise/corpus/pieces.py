@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from equipoise.core.types import Document, Passage
 from equipoise.text.outline import headings_at, paragraph_at, sections_within
-from equipoise.text.quotes import reading
+from equipoise.text.quotes import stretches_to_read
 from equipoise.text.tokens import paired
 from equipoise.text.visible import title
 
@@ -15,7 +15,7 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
     first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
     units = [unit for unit in document.sentences[first:stop] if unit[1] <= end]
     at = units[0][0] if units else start
-    readings = {unit: stretches for unit in units if (stretches := reading(document, unit))}
+    readings = {unit: stretches for unit in units if (stretches := stretches_to_read(document, unit))}
     return Passage(
         passage_id,
         document.doc_id,

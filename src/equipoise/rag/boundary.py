@@ -24,7 +24,7 @@ from equipoise.corpus import chunks
 from equipoise.text.corrections import said_at
 from equipoise.text.outline import headings_at, paragraph_at, path_line
 from equipoise.text.polar import supported
-from equipoise.text.quotes import GAP, Offsets, wholes
+from equipoise.text.quotes import GAP, Offsets, quotes_for_spans
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
 from equipoise.text.visible import title
 
@@ -99,7 +99,10 @@ def read_quotes(
     """The quotes of `document` that show canonical `spans` of it, in order; within the one of `passages` that each
     stands in, where these are given."""
     offsets = ((span.start, span.end) for span in spans)
-    return [_read(stretches, chosen, document) for stretches, chosen in wholes(document, offsets, passages)]
+    return [
+        _read(stretches, chosen, document)
+        for stretches, chosen in quotes_for_spans(document, offsets, passages)
+    ]
 
 
 def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Document) -> Highlight:

@@ -42,7 +42,7 @@ def is_label(text: str) -> bool:
     return number is not None and is_fragment(text[number.end() :])
 
 
-def opens(text: str) -> bool:
+def is_lead_in(text: str) -> bool:
     """Whether a sentence only leads to what comes after it: it ends in a colon, asks, or titles a table or section."""
     section = _SECTION.match(text) and not ENDED.search(text) and len(text.split()) <= _TITLE_WORDS
     leads = text.rstrip("*_\"'\u2019\u201d» ").endswith((":", "：", "?", "？"))

@@ -14,17 +14,17 @@ from itertools import chain, islice, takewhile
 from equipoise.core.types import BlockKind, Document
 from equipoise.text.block_text import fits, next_row, pieces_of, text_of, units_in, without_marker, words_in
 from equipoise.text.cases import denies, goes_with
-from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, opens
+from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, is_lead_in
 from equipoise.text.lines import is_closed
 
 Offsets = tuple[int, int]
 
-LONGEST = 120
+MAX_QUOTE_WORDS = 120
 """Most words of a quote; if it has more, it shows only the chosen sentences, what these are read with, and the first
 piece of what they lead to."""
-LIST = 3 * LONGEST
+MAX_LIST_WORDS = 3 * MAX_QUOTE_WORDS
 """Words of a list that is shown with one of its items."""
-PARAGRAPH = 60
+MAX_PARAGRAPH_WORDS = 60
 """Words of a paragraph that is shown around a sentence of it."""
 GAP = "\n\n…\n\n"
 """What stands in a quote for text that was left out of its middle."""
@@ -53,7 +53,7 @@ _SIGNS = re.compile(
 """Words that lead through pages, or call for attention, and say nothing by themselves."""
 
 
-def wholes(
+def quotes_for_spans(
     document: Document, spans: Iterable[Offsets], within: Sequence[Offsets] = ()
 ) -> list[tuple[list[Offsets], list[Offsets]]]:
     """The quotes that show `spans` of whole sentences, in order: for each its stretches and the spans in it. A span
@@ -65,29 +65,29 @@ def wholes(
     """
     quotes: list[tuple[set[Offsets], set[Offsets], list[Offsets]]] = []
     for span in (part for whole in spans for part in _by_section(document, whole)):
-        needed, more = (_inside(pieces, span, within) for pieces in _shown(document, span))
+        needed, more = (_inside(pieces, span, within) for pieces in _pieces_to_show(document, span))
         shown, chosen = needed | more, [span]
         while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
             before, wanted, earlier = quotes.pop()
             shown, needed, chosen = shown | before, needed | wanted, earlier + chosen
-            if not fits(document, shown, LONGEST):
+            if not fits(document, shown, MAX_QUOTE_WORDS):
                 shown = needed
         quotes.append((shown, needed, chosen))
     return [(_stretches(document, shown), chosen) for shown, _, chosen in quotes]
 
 
-def reading(document: Document, unit: Offsets) -> list[Offsets]:
+def stretches_to_read(document: Document, unit: Offsets) -> list[Offsets]:
     """The stretches to read for a sentence to make sense: what leads to it and itself; for a fragment or a lead-in all
     that is shown with it; for a label the list below it; none where even that says nothing."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
     names = is_label(text) if not _STEP.match(text) else _names_list(document, row)
-    if names and (own := [piece for at in _led(document, row) for piece in pieces_of(document, at)]):
-        listed = own if fits(document, own, LONGEST) else own[:1]
-        return _stretches(document, {unit, *_read_with(document, row), *listed})
-    if not opens(text) and not is_fragment(text) and _states(document, unit, row):
-        return _stretches(document, {unit, *_read_with(document, row)})
-    shown = set[Offsets].union(*_shown(document, unit))
+    if names and (own := [piece for at in _introduced(document, row) for piece in pieces_of(document, at)]):
+        listed = own if fits(document, own, MAX_QUOTE_WORDS) else own[:1]
+        return _stretches(document, {unit, *_lead_ins(document, row), *listed})
+    if not is_lead_in(text) and not is_fragment(text) and _states(document, unit, row):
+        return _stretches(document, {unit, *_lead_ins(document, row)})
+    shown = set[Offsets].union(*_pieces_to_show(document, unit))
     says = any(_states(document, piece, document.block_row(piece[0])) for piece in shown)
     return _stretches(document, shown) if says else []
 
@@ -98,7 +98,11 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
     block = document.blocks[row] if row >= 0 else None
     if block and block.kind is BlockKind.CODE:
         return True
-    if opens(text) or _SIGNS.fullmatch(text) or (_ELSEWHERE.match(text) and len(text.split()) < FEW_WORDS):
+    if (
+        is_lead_in(text)
+        or _SIGNS.fullmatch(text)
+        or (_ELSEWHERE.match(text) and len(text.split()) < FEW_WORDS)
+    ):
         return False
     bare = without_marker(text)
     words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
@@ -108,24 +112,24 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
     )
 
 
-def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets]]:
+def _pieces_to_show(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets]]:
     """The pieces shown for one span: first its sentences and what they must be read with, second what else fits, with
     an empty piece at the end where more would follow."""
     needed: set[Offsets] = set()
     around: set[int] = set()
     for unit in units_in(document, *span):
         row = document.block_row(unit[0])
-        needed |= {unit, *_denying(document, row), *_read_with(document, row)}
-        around |= set(_around(document, row, unit, alone=_goes_on(document, row, span)))
-        if fits(document, own := pieces_of(document, row), PARAGRAPH):
+        needed |= {unit, *_negating_heading(document, row), *_lead_ins(document, row)}
+        around |= set(_related_blocks(document, row, unit, alone=_goes_on(document, row, span)))
+        if fits(document, own := pieces_of(document, row), MAX_PARAGRAPH_WORDS):
             needed |= set(own)
         elif row >= 0:
-            needed |= {*_term(document, row), *_cases(document, own, unit), *_reply(document, row)}
+            needed |= {*_term(document, row), *_cases(document, own, unit), *_reply_to_heading(document, row)}
     wanted = list(_groups(document, sorted(around), needed))
-    if needed and opens(document.text[slice(*max(needed))]):
+    if needed and is_lead_in(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
-    more = set(_fitting(document, wanted, LONGEST - words_in(document, needed)))
-    if (last := max(needed | more, default=span))[0] >= span[1] and opens(document.text[slice(*last)]):
+    more = set(_fitting(document, wanted, MAX_QUOTE_WORDS - words_in(document, needed)))
+    if (last := max(needed | more, default=span))[0] >= span[1] and is_lead_in(document.text[slice(*last)]):
         needed.discard(last)
         more.discard(last)
     ends = max(needed | more, default=span)[1]
@@ -154,7 +158,7 @@ def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> se
     return {piece for piece in shown if any(low <= piece[0] and piece[1] <= high for low, high in own)}
 
 
-def _last(document: Document, row: int) -> Sequence[Offsets]:
+def _last_sentence(document: Document, row: int) -> Sequence[Offsets]:
     """The last sentence of a block that introduces others; the whole block where it has none, being a term or column
     names, which are not quoted by themselves."""
     if found := pieces_of(document, row):
@@ -183,7 +187,7 @@ def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterato
     return (own[n] for n in chain(below, above))
 
 
-def _reply(document: Document, row: int) -> Sequence[Offsets]:
+def _reply_to_heading(document: Document, row: int) -> Sequence[Offsets]:
     """The first sentence right below a heading that asks something, with the next where it has FEW_WORDS ("Yes.")."""
     under, own = document.blocks[row].under, pieces_of(document, row)
     if under < 0 or next_row(document, row, -1) != under:
@@ -192,22 +196,22 @@ def _reply(document: Document, row: int) -> Sequence[Offsets]:
     return own[: 2 if fits(document, own[:1], FEW_WORDS) else 1] if asks else ()
 
 
-def _denying(document: Document, row: int) -> Iterator[Offsets]:
+def _negating_heading(document: Document, row: int) -> Iterator[Offsets]:
     """The heading that a block stands under, if it negates what stands below it ("Not covered")."""
     under = document.blocks[row].under if row >= 0 else -1
     if under >= 0 and denies(text_of(document, heading := document.blocks[under])):
         yield heading.start, heading.end
 
 
-def _leading(document: Document, row: int) -> Sequence[Offsets]:
+def _lead_in_sentence(document: Document, row: int) -> Sequence[Offsets]:
     """The sentence of a block that others are read with: the last if it leads on, else that with its term, if any."""
-    last = _last(document, row)
-    return last if last and opens(document.text[slice(*last[0])]) else _term(document, row) or last
+    last = _last_sentence(document, row)
+    return last if last and is_lead_in(document.text[slice(*last[0])]) else _term(document, row) or last
 
 
-def _read_with(document: Document, row: int) -> Iterator[Offsets]:
+def _lead_ins(document: Document, row: int) -> Iterator[Offsets]:
     """The sentences that lead to a block and are shown with it."""
-    return (piece for intro in _intros(document, row) for piece in _leading(document, intro))
+    return (piece for intro in _intros(document, row) for piece in _lead_in_sentence(document, intro))
 
 
 def _intros(document: Document, row: int) -> Iterator[int]:
@@ -221,7 +225,7 @@ def _intros(document: Document, row: int) -> Iterator[int]:
             above = next_row(document, row, -1)
             label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
             named = text_of(document, document.blocks[above]) if label else ""
-            intro = above if opens(named) and not named.endswith(("?", "？")) else -1
+            intro = above if is_lead_in(named) and not named.endswith(("?", "？")) else -1
         if intro < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, intro)):
             return
         yield intro
@@ -231,13 +235,13 @@ def _intros(document: Document, row: int) -> Iterator[int]:
 def _introduces(document: Document, row: int) -> bool:
     """Whether a block leads to the list below it: a paragraph that ends in a full stop only stands above it, unless it
     points there."""
-    last = next(iter(_last(document, row)), (0, 0))
+    last = next(iter(_last_sentence(document, row)), (0, 0))
     text = document.text[slice(*last)]
     paragraph = document.blocks[row].kind is BlockKind.PARAGRAPH
     return not paragraph or not _STOPPED.search(text) or _POINTS.search(text) is not None
 
 
-def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iterator[int]:
+def _related_blocks(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iterator[int]:
     """The blocks that belong with the sentence `unit` of block `row`; if `alone`, without the other items of its
     list."""
     own = pieces_of(document, row)
@@ -246,19 +250,21 @@ def _around(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iter
     if document.blocks[row].kind is BlockKind.CODE:
         yield row
     last = document.text[slice(*own[-1])]
-    short = fits(document, own, PARAGRAPH)
+    short = fits(document, own, MAX_PARAGRAPH_WORDS)
     points = any(_POINTS.search(document.text[slice(*one)]) for one in (own if short else (unit,)))
-    code = points and any(document.blocks[at].kind is BlockKind.CODE for at in islice(_led(document, row), 1))
-    if unit == own[-1] or code or (short and opens(last)):
-        yield from list(_led(document, row)) or _below(document, row, last)
-    yield from _beside(document, row)
+    code = points and any(
+        document.blocks[at].kind is BlockKind.CODE for at in islice(_introduced(document, row), 1)
+    )
+    if unit == own[-1] or code or (short and is_lead_in(last)):
+        yield from list(_introduced(document, row)) or _blocks_below_title(document, row, last)
+    yield from _related_paragraphs(document, row)
     leads = (row, *_intros(document, row))
     item = next((at for at in leads if document.blocks[at].kind is BlockKind.ITEM), -1)
     if item >= 0 and not alone:
         yield from _siblings(document, item)
 
 
-def _beside(document: Document, row: int) -> Iterator[int]:
+def _related_paragraphs(document: Document, row: int) -> Iterator[int]:
     """The paragraphs next to one that belong with it (`text.cases`)."""
     for other in (next_row(document, row, -1), next_row(document, row, 1)):
         pair = [document.blocks[at] for at in sorted((row, other)) if at >= 0]
@@ -267,7 +273,7 @@ def _beside(document: Document, row: int) -> Iterator[int]:
             yield other
 
 
-def _led(document: Document, row: int) -> Iterator[int]:
+def _introduced(document: Document, row: int) -> Iterator[int]:
     """The blocks below that this one introduces, directly or through others."""
     for below in range(row + 1, min(row + _FAR, len(document.blocks))):
         if row in _intros(document, below):
@@ -276,18 +282,18 @@ def _led(document: Document, row: int) -> Iterator[int]:
             return
 
 
-def _below(document: Document, row: int, text: str) -> Iterator[int]:
-    """What a lead-in or title that introduces no block (`_led`) leads to: the list, code, table or paragraph below."""
+def _blocks_below_title(document: Document, row: int, text: str) -> Iterator[int]:
+    """What a lead-in or title that introduces no block (`_introduced`) leads to: a list, code, table or paragraph."""
     for _ in range(_TITLES):
         title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
         below = next_row(document, row, 1)
-        if below < 0 or document.blocks[below].kind is BlockKind.HEADING or not (opens(text) or title):
+        if below < 0 or document.blocks[below].kind is BlockKind.HEADING or not (is_lead_in(text) or title):
             return
         yield below
         if document.blocks[below].kind is not BlockKind.PARAGRAPH:
-            yield from _run(document, below, 1)
+            yield from _continuation(document, below, 1)
             return
-        yield from _led(document, below)
+        yield from _introduced(document, below)
         row, text = below, text_of(document, document.blocks[below])
 
 
@@ -295,29 +301,33 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     """The other items of a list with what is read with them, if the list is one whole: steps, or what a lead-in or
     heading names. None for an item that stands for itself: a term with its definition, a record ("Zone 2: 4.50"), a
     sentence of a list without a lead-in, a long one of a list too long to show whole, and the items of a list of over
-    LIST words, or of long titled items ("2. Water. The pump broke ..."), which is running text."""
+    MAX_LIST_WORDS words, or of long titled items ("2. Water. The pump broke ..."), which is running text."""
     text = text_of(document, document.blocks[row])
     bare = without_marker(text)
     intro = next(_intros(document, row), -1)
     term = is_fragment(bare) and any(
-        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
+        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _introduced(document, row)
     )
     if not _STEP.match(text) and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
-    others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
+    others = (
+        [*_introduced(document, intro)]
+        if intro >= 0
+        else [*_continuation(document, row, -1), *_continuation(document, row, 1)]
+    )
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
     long = not fits(document, ((item.start, item.end) for item in items), _LONG * len(items))
     titled = sum(_TITLED.match(text_of(document, item)) is not None for item in items)
     if intro < 0 and long and 2 * titled > len(items):
         return
-    most = LONGEST if long and is_closed(bare) else LIST
+    most = MAX_QUOTE_WORDS if long and is_closed(bare) else MAX_LIST_WORDS
     if fits(document, (piece for at in others for piece in pieces_of(document, at)), most):
         yield from others
 
 
 def _goes_on(document: Document, row: int, span: Offsets) -> bool:
     """Whether the span goes on from a label into the list that it names."""
-    led = document.blocks[next(_led(document, row), row)] if row >= 0 else None
+    led = document.blocks[next(_introduced(document, row), row)] if row >= 0 else None
     return led is not None and document.blocks[row].end <= led.start < span[1] and _names_list(document, row)
 
 
@@ -329,7 +339,7 @@ def _names_list(document: Document, row: int) -> bool:
     steps = {at: text for at, text in texts.items() if _STEP.match(text)}
     lead = "".join(text_of(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
     names = [without_marker(text) for text in steps.values()]
-    return are_of_one_kind(lead, names) and all(any(_led(document, at)) for at in steps)
+    return are_of_one_kind(lead, names) and all(any(_introduced(document, at)) for at in steps)
 
 
 def _items_near(document: Document, row: int) -> Iterator[int]:
@@ -340,7 +350,7 @@ def _items_near(document: Document, row: int) -> Iterator[int]:
         yield from (at for at in items if blocks[at].level == blocks[row].level)
 
 
-def _run(document: Document, row: int, step: int) -> Iterator[int]:
+def _continuation(document: Document, row: int, step: int) -> Iterator[int]:
     """The blocks on one side of a block that go on with its list, code or table."""
     kind = document.blocks[row].kind
     for at in range(row + step, row + step * _FAR, step):

@@ -22,7 +22,7 @@ from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.months import CALENDAR
 from equipoise.text.normal import without_accents
 from equipoise.text.numerals import quantities
-from equipoise.text.quotes import LONGEST
+from equipoise.text.quotes import MAX_QUOTE_WORDS
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.tokens import WORD, content_words, names, numbers, words
 
@@ -108,12 +108,12 @@ class Calibration:
         return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias + shift))))
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
-        """The windows to highlight, best first: of one passage at most LONGEST words, or one window; and no more short
-        pieces than `SpanPolicy` keeps, since that keeps the first of a document and not the best."""
+        """The windows to highlight, best first: of one passage at most MAX_QUOTE_WORDS words, or one window; and no
+        more short pieces than `SpanPolicy` keeps, since that keeps the first of a document and not the best."""
         chosen: list[Window] = []
         for window in windows[: self.most]:
             said = [each.own for each in (*chosen, window) if each.passage == window.passage]
-            fits = len(said) == 1 or sum(len(text.split()) for text in said) <= LONGEST
+            fits = len(said) == 1 or sum(len(text.split()) for text in said) <= MAX_QUOTE_WORDS
             near = window.worth >= windows[0].worth - self.keep
             if fits and near and not _is_piece_too_many(window, chosen):
                 chosen.append(window)

@@ -4,7 +4,7 @@ import re
 
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.block_text import without_marker
-from equipoise.text.quotes import LIST
+from equipoise.text.quotes import MAX_LIST_WORDS
 from equipoise.text.support import common_words, content_stems, stem, stems_of
 
 _ASKED = re.compile(
@@ -35,4 +35,4 @@ def asked_list_items(question: str, best: Window) -> list[Window]:
         for row, (place, stretches) in places
         if stretches and stretches[0][0] == top < place[0]
     ]
-    return items if sum(len(item.own.split()) for item in items) <= LIST else []
+    return items if sum(len(item.own.split()) for item in items) <= MAX_LIST_WORDS else []

@@ -20,7 +20,7 @@ from equipoise.text.facts import YEARS
 from equipoise.text.lines import BETWEEN_CELLS, is_loaded_row
 from equipoise.text.mails import says_who
 from equipoise.text.months import CALENDAR
-from equipoise.text.quotes import LONGEST
+from equipoise.text.quotes import MAX_QUOTE_WORDS
 from equipoise.text.support import content_stems, stem
 from equipoise.text.tokens import names, numbers, words
 
@@ -175,7 +175,7 @@ def _distinguishing_stems(
 
 def equally_matching_rows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
     """The rows of the best one's table that hold all the words of the question that it holds ("who takes cats"). All
-    rows only if all are asked for ("which is the dearest"); none if they have more than LONGEST words."""
+    rows only if all are asked for ("which is the dearest"); none if they have more than MAX_QUOTE_WORDS words."""
     held = _question_words_by_window(
         question, (window for window in windows if window.passage == best.passage)
     )
@@ -183,7 +183,7 @@ def equally_matching_rows(question: str, best: Window, windows: Sequence[Window]
         return []
     same = [window for window, has in held.items() if held[best] <= has]
     every = len(same) == len(held)
-    long = sum(len(window.own.split()) for window in same) > LONGEST
+    long = sum(len(window.own.split()) for window in same) > MAX_QUOTE_WORDS
     return [] if long or (every and not _EVERY.search(question)) else same
 
 

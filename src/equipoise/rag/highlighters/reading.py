@@ -16,7 +16,7 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
-from equipoise.text.labels import is_fragment, is_label, opens
+from equipoise.text.labels import is_fragment, is_label, is_lead_in
 from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_loaded_row, is_numbered
 
 READ = 3
@@ -168,7 +168,7 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     kept: list[Window] = []
     for window in sorted(windows, key=_rank_key):
         if not any(
-            better.reads(window) or (window.reads(better) and not (window.is_led and opens(better.own)))
+            better.reads(window) or (window.reads(better) and not (window.is_led and is_lead_in(better.own)))
             for better in kept
         ):
             kept.append(window)
