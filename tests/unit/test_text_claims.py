@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.text.claims import LONGEST, MOST, Compared
+from equipoise.text.claims import MAX_CHARACTERS, MAX_CLAUSES, Compared
 from equipoise.text.facts import Number, clauses
 from equipoise.text.polar import denials
 
@@ -162,15 +162,15 @@ def test_clauses_that_deny(text, denies):
 
 
 def test_a_quote_that_is_too_long_claims_nothing():
-    assert not agree(RETURN, TERMS, TERMS + " Hello." * (MOST + 1))
-    assert not agree(RETURN, TERMS, TERMS + " " * LONGEST)
+    assert not agree(RETURN, TERMS, TERMS + " Hello." * (MAX_CLAUSES + 1))
+    assert not agree(RETURN, TERMS, TERMS + " " * MAX_CHARACTERS)
 
 
 @pytest.mark.parametrize(
     "piece", ["It is 12 days. ", "12 days and 3 euros ", "a Karin Holm ", "no. ", "Word "]
 )
 def test_the_longest_quotes_take_no_time(piece):
-    text = (piece * LONGEST)[:LONGEST]
+    text = (piece * MAX_CHARACTERS)[:MAX_CHARACTERS]
     begun = perf_counter()
     agree(RETURN, text, text[::-1])
     assert perf_counter() - begun < 2

@@ -25,7 +25,7 @@ KEY = 0.8
 """The share of the question's words that a clause must hold for its name or number alone to be the answer."""
 SAME_CLAUSE = 0.5
 """The Jaccard share of words from which two clauses are about the same."""
-LONGEST, MOST = 4_000, 24
+MAX_CHARACTERS, MAX_CLAUSES = 4_000, 24
 """Characters and clauses of a quote: a longer one claims nothing, for the work grows with their square."""
 _WANTS_NUMBER = re.compile(
     r"\b(?:how (?:many|much|long|often|old|fast|far|high|low|large|big|small|soon|late|early|heavy|hot|cold)|when"
@@ -106,7 +106,7 @@ class _Quote:
 
     @classmethod
     def of(cls, text: str, asked: _Asked) -> "_Quote":
-        if len(text) > LONGEST or len(found := clauses(text)) > MOST:
+        if len(text) > MAX_CHARACTERS or len(found := clauses(text)) > MAX_CLAUSES:
             text, found = "", ()
         stems = _union((*clause.stems, *clause.identifiers) for clause in found)
         names = _union(clause.names for clause in found)
@@ -153,7 +153,7 @@ class Compared:
         True
         """
         asked, mine, others = self.asked, self.quotes[first], self.quotes[second]
-        if _contradict(asked, mine, others) or not _fit(asked, mine, others):
+        if _contradict(asked, mine, others) or not _facts_are_compatible(asked, mine, others):
             return False
         return _same_side(asked, mine, others) if asked.yes_no else _same_answer(asked, mine, others)
 
@@ -240,7 +240,7 @@ def _names_differ(mine: "Clause | _Quote", others: "Clause | _Quote") -> bool:
     return bool(here - there - set(others.stems)) and bool(there - here - set(mine.stems))
 
 
-def _fit(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
+def _facts_are_compatible(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
     """Whether the new numbers and names of the two can stand for one answer."""
     if _names_differ(mine, others) or mine.identifiers != others.identifiers:
         return False
@@ -258,7 +258,9 @@ def _fit(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
 def _side(asked: _Asked, quote: _Quote) -> bool | None:
     """Whether a quote says yes to a yes/no question; None where it cannot be told."""
     telling = (
-        clause for clause in quote.clauses if _covers(asked, clause) and not _turns_away(asked, clause)
+        clause
+        for clause in quote.clauses
+        if _covers(asked, clause) and not _replaces_question_word(asked, clause)
     )
     sides = {clause.denies() is asked.denies for clause in telling}
     if quote.verdict is not None:
@@ -266,7 +268,7 @@ def _side(asked: _Asked, quote: _Quote) -> bool | None:
     return sides.pop() if len(sides) == 1 else None
 
 
-def _turns_away(asked: _Asked, clause: Clause) -> bool:
+def _replaces_question_word(asked: _Asked, clause: Clause) -> bool:
     """Whether a clause has something else in the place of a word of the question: "private" for "commercial"."""
     stems = frozenset(clause.stems)
     return bool(asked.stems - stems - _LIGHT) and bool(stems - asked.stems - _LIGHT)
@@ -289,12 +291,15 @@ def _same_answer(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
         return False
     if _same_key(asked, mine, others):
         return True
-    return _alike(mine, others) and not (_beside(asked, mine, others) or _beside(asked, others, mine))
+    return _alike(mine, others) and not (
+        _says_something_else(asked, mine, others) or _says_something_else(asked, others, mine)
+    )
 
 
 def _alike(mine: _Quote, others: _Quote) -> bool:
     """Whether most words of the quote with fewer are in the other one, and so of what is not in the question."""
-    numbers = min(_common(mine, others), _common(others, mine))  # "14" is like both "14 items" and "14 days"
+    # "14" is like both "14 items" and "14 days"
+    numbers = min(_count_shared_numbers(mine, others), _count_shared_numbers(others, mine))
     common, fresh = len(mine.stems & others.stems) + numbers, len(mine.new & others.new) + numbers
     least = min(len(quote.stems) + len(quote.numbers) for quote in (mine, others))
     least_new = min(len(quote.new) + len(quote.numbers) for quote in (mine, others))
@@ -305,8 +310,8 @@ def _same_key(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
     """Whether two clauses that hold nearly all words of the question have the same names, or, where it asks for a
     number, the same numbers, that are not in it."""
     return any(
-        _holds(asked, a)
-        and _holds(asked, b)
+        _covers_nearly_all(asked, a)
+        and _covers_nearly_all(asked, b)
         and a.denies() is b.denies()
         and _key(asked, a)
         and _key(asked, a) == _key(asked, b)
@@ -314,7 +319,7 @@ def _same_key(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
     )
 
 
-def _holds(asked: _Asked, clause: Clause) -> bool:
+def _covers_nearly_all(asked: _Asked, clause: Clause) -> bool:
     telling = asked.stems - _LIGHT
     return len(telling) > 1 and len(telling & {*clause.stems}) >= KEY * len(telling)
 
@@ -342,7 +347,7 @@ def _nearest_agree(mine: _Quote, others: _Quote) -> bool:
     return any(a.denies() is b.denies() for a, b in pairs if len({*a.stems} & {*b.stems}) == most)
 
 
-def _beside(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
+def _says_something_else(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
     """Whether `mine` speaks of something else than `others`: it lacks a word of the question that the other one has,
     and has words of its own instead; or one of its clauses gives the question an answer of which the other has
     nothing."""
@@ -370,7 +375,7 @@ def _runs(stems: Sequence[str]) -> Iterable[tuple[str, str, str]]:
     return zip(stems, stems[1:], stems[2:], strict=False)
 
 
-def _common(mine: _Quote, others: _Quote) -> int:
+def _count_shared_numbers(mine: _Quote, others: _Quote) -> int:
     return sum(_among(number, others.numbers) for number in mine.numbers)
 
 

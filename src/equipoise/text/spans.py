@@ -104,7 +104,9 @@ def canonicalize(
         chosen = range(0) if reason else _touched(span, documents[span.doc_id])
         if not reason and not chosen:
             reason = DropReason.NO_SENTENCE
-        elif chosen and not (chosen := _meant(span, documents[span.doc_id], chosen, policy.min_words)):
+        elif chosen and not (
+            chosen := _meant_sentences(span, documents[span.doc_id], chosen, policy.min_words)
+        ):
             reason = DropReason.TOO_SHORT
         if reason:
             dropped.append(Dropped(reason, span if isinstance(span, Span) else None))
@@ -166,7 +168,7 @@ def _end(sentence: tuple[int, int]) -> int:
     return sentence[1]
 
 
-def _meant(span: Span, document: Document, touched: range, min_words: int) -> range:
+def _meant_sentences(span: Span, document: Document, touched: range, min_words: int) -> range:
     """The part of `touched` that `span` has words of; empty where it is too short to mean any."""
     first, last = touched[0], touched[-1]
     if first < last and not _claims(span, document, first):
