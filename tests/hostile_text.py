@@ -16,7 +16,7 @@ from equipoise.text.labels import is_fragment
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.outline import headings_at, outlined
-from equipoise.text.polar import has_sides, is_yes_no, turned
+from equipoise.text.polar import has_sides, is_yes_no, reversed_claims
 from equipoise.text.questions import split_questions
 from equipoise.text.quotes import quotes_for_spans, stretches_to_read
 from equipoise.text.references import follows_up, refers_back
@@ -107,8 +107,8 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         (", is ", ": is? ", "or ", "or not ", "?", "? ", ". can you ", "can you tell ", "can i me "),
     ),
     "sides": (has_sides, (", is ", "should ", "a, should ", "who ", "a b c should ", "?", "can you tell ")),
-    "turned": (
-        partial(turned, quotes=[QUOTE]),
+    "reversed claims": (
+        partial(reversed_claims, quotes=[QUOTE]),
         ("no, ", "not ", "never ", "n't ", "\"'", "a b c; ", "and ", ". ", "–\n", "yes"),
     ),
     "words": (words, ("1", "1.", "1,000", ",000", "-1", "A.", "a.", "x's", "x'", "''", "a-", "_", "1a", "中", "é")),

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from equipoise.core.errors import CorpusError, InputError
-from equipoise.core.metadata import told
+from equipoise.core.metadata import cleaned
 from equipoise.core.types import Document, Trust
 from equipoise.core.where import as_where
 from equipoise.corpus.indexing import index
@@ -169,8 +169,8 @@ def test_names_and_values_of_strangers_are_made_fit_or_left_out():
         "bad": float("nan"),
         "big": 2**60,
     }
-    assert told(given) == {"größe_cm_": 3, "x": "a b"}
-    assert len(told({f"n{n}": n for n in range(100)})) == 64
+    assert cleaned(given) == {"größe_cm_": 3, "x": "a b"}
+    assert len(cleaned({f"n{n}": n for n in range(100)})) == 64
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from equipoise.core.types import Highlight, Highlights, Tag
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import crossing_tags
 from equipoise.rag.summarizers.llm import LlmSummarizer
-from equipoise.text.polar import denies, has_sides, is_yes_no, supported, turned, verdict_in
+from equipoise.text.polar import denies, has_sides, is_yes_no, reversed_claims, supported, verdict_in
 from equipoise.text.spans import DropReason
 
 YES, NO = frozenset({Tag.YES}), frozenset({Tag.NO})
@@ -127,7 +127,7 @@ QUOTE = "The ferry does not carry lorries above five tonnes; bicycles travel for
     ],
 )  # fmt: skip
 def test_what_an_answer_turns_around(answer, tags, expected):
-    assert turned(answer, [QUOTE], tags) == expected
+    assert reversed_claims(answer, [QUOTE], tags) == expected
 
 
 @pytest.mark.parametrize(

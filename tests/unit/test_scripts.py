@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.types import Passage, Query
 from equipoise.corpus.keywords import terms
 from equipoise.rag.highlighters.by_words import by_words
-from equipoise.text.tokens import paired, script_of
+from equipoise.text.tokens import script_of, with_cjk_bigrams
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_the_script_of_a_text(text, script):
 
 
 def test_pairs():
-    assert paired("ab 船票价c").split() == ["ab", "船票", "票价", "c"]
+    assert with_cjk_bigrams("ab 船票价c").split() == ["ab", "船票", "票价", "c"]
     assert terms("船票多少钱?") == ["船票", "票多", "多少", "少钱"]
 
 

@@ -70,7 +70,7 @@ def checked(given: Mapping[str, object]) -> dict[str, Scalar]:
     return {key: scalar(given[key]) for key in sorted(given)}
 
 
-def told(given: Mapping[str, object]) -> dict[str, Scalar]:
+def cleaned(given: Mapping[str, object]) -> dict[str, Scalar]:
     """A document's metadata about itself: what of `given` can be metadata, names normalised, never a collection."""
     known: dict[str, Scalar] = {}
     for key, value in given.items():

@@ -28,7 +28,7 @@ from equipoise.corpus.spelling import (
     unknown,
 )
 from equipoise.text.function_words import FUNCTION_WORDS
-from equipoise.text.tokens import is_unspaced, paired
+from equipoise.text.tokens import is_unspaced, with_cjk_bigrams
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 MOST_TERMS = 32
@@ -58,7 +58,7 @@ def terms(query: str) -> list[str]:
     A word is a run of letters, digits and their combining marks, so nothing of the query language is left; in
     scripts without spaces a pair of letters is one.
     """
-    bare = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in paired(query[:_READ]))
+    bare = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in with_cjk_bigrams(query[:_READ]))
     words = list(dict.fromkeys(w[:_LONGEST] for w in bare.lower().split() if any(c.isalnum() for c in w)))
     return [w for w in words if w not in STOP_WORDS] or words
 

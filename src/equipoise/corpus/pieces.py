@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from equipoise.core.types import Document, Passage
 from equipoise.text.outline import headings_at, paragraph_at, sections_within
 from equipoise.text.quotes import stretches_to_read
-from equipoise.text.tokens import paired
+from equipoise.text.tokens import with_cjk_bigrams
 from equipoise.text.visible import title
 
 
@@ -50,4 +50,4 @@ def search_text(passage: Passage) -> str:
 
 def word_text(passage: Passage) -> str:
     """What full text search sees of a passage: `search_text` with pairs of letters where words have no spaces."""
-    return paired(search_text(passage))
+    return with_cjk_bigrams(search_text(passage))

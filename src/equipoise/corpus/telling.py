@@ -28,13 +28,13 @@ def of_page(address: str, root: str, given: str) -> dict[str, Scalar]:
     """The metadata of the documents of a page at an `address` below the source `root`, but for what they say."""
     below = address.removeprefix(root[: root.rfind("/") + 1]).partition("?")[0].partition("#")[0]
     folder = below.rpartition("/")[0]
-    return {**metadata.told({FOLDER: folder} if folder else {}), **metadata.unpacked(given)}
+    return {**metadata.cleaned({FOLDER: folder} if folder else {}), **metadata.unpacked(given)}
 
 
 def _of_place(path: Path, root: Path) -> dict[str, Scalar]:
     folder = path.parent.relative_to(root).as_posix() if path.is_relative_to(root) and path != root else "."
     known = {TYPE: path.suffix.lower().removeprefix(".")} | ({FOLDER: folder} if folder != "." else {})
-    return metadata.told({name: said for name, said in known.items() if said})
+    return metadata.cleaned({name: said for name, said in known.items() if said})
 
 
 def _written(path: Path, data: bytes) -> Mapping[str, Scalar]:

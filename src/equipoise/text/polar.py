@@ -113,7 +113,7 @@ def verdict_in(answer: str) -> Tag | None:
     return Tag(match.group(1).lower()) if match else None
 
 
-def turned(answer: str, quotes: Sequence[str], tags: Set[Tag] = frozenset()) -> tuple[str, ...]:
+def reversed_claims(answer: str, quotes: Sequence[str], tags: Set[Tag] = frozenset()) -> tuple[str, ...]:
     """What `answer` reverses: the yes or no it begins with if `tags` do not say the same, and each clause that denies
     what a quote affirms in mostly the same words, or affirms what a quote denies.
 

@@ -139,16 +139,16 @@ def _first_word(letter: str) -> str:
     return "" if letter.isascii() else unicodedata.name(letter, "").partition(" ")[0]
 
 
-def paired(text: str) -> str:
+def with_cjk_bigrams(text: str) -> str:
     """`text` with every run of Chinese, Japanese or Korean letters as pairs of neighbours, by which it is searched.
 
-    >>> paired("借书最多20本。")
+    >>> with_cjk_bigrams("借书最多20本。")
     ' 借书 书最 最多 20 本 。'
     """
-    return text if text.isascii() else _UNSPACED.sub(_pairs, text)
+    return text if text.isascii() else _UNSPACED.sub(_bigrams, text)
 
 
-def _pairs(run: re.Match[str]) -> str:
+def _bigrams(run: re.Match[str]) -> str:
     letters = run.group()
     return f" {' '.join(letters[at : at + 2] for at in range(max(len(letters) - 1, 1)))} "
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from equipoise.core.types import Tag
-from equipoise.text.polar import turned, verdict_in
+from equipoise.text.polar import reversed_claims, verdict_in
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import stem, unsupported
 from equipoise.text.tokens import content_words, numbers, words
@@ -99,8 +99,9 @@ def gives_verdict(answer: str, wrong: Tag) -> str:
 
 
 def reverses(text: str, quotes: Sequence[str], tags: frozenset[Tag] = frozenset()) -> str:
-    """A clause of `text` denies what a quote says of the same words, or says what it denies (`text.polar.turned`)."""
-    clauses = turned(text, quotes, tags)
+    """A clause of `text` denies what a quote says of the same words, or says what it denies
+    (`text.polar.reversed_claims`)."""
+    clauses = reversed_claims(text, quotes, tags)
     return f"turned: {clauses[0]}" if clauses else ""
 
 

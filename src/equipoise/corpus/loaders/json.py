@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.core.metadata import told
+from equipoise.core.metadata import cleaned
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import is_label, named
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decode, one_line
@@ -139,7 +139,7 @@ def _rows(path: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> list[Loaded
             fragment = f"{fragment}@{number}"
         used.add(fragment)
         if text := text or title:
-            metadata = told({key: row[key] for key in row if key not in (*_IDS, *_TEXTS, "title")})
+            metadata = cleaned({key: row[key] for key in row if key not in (*_IDS, *_TEXTS, "title")})
             documents.append(LoadedDocument(text, title, fragment=fragment, metadata=metadata))
     return documents
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.core.metadata import told
+from equipoise.core.metadata import cleaned
 from equipoise.core.types import Block, BlockKind
 from equipoise.core.where import value
 from equipoise.corpus.loaders.html import read_page
@@ -61,7 +61,9 @@ def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
     apart = [(one.line, page) for one, page in zip(starts, pages, strict=True)]
     add_blocks(outline, edited.replace(BREAK, "\n"), with_lines(raw, edited, blocks(edited)), apart)
     title = one_line(front.pop("title", "")) or _title(outline) or path.stem
-    return [replace(outline.loaded(title), metadata=told({key: value(said) for key, said in front.items()}))]
+    return [
+        replace(outline.loaded(title), metadata=cleaned({key: value(said) for key, said in front.items()}))
+    ]
 
 
 def _page(path: Path, sheets: list[str], source: str) -> Outline:

@@ -29,7 +29,7 @@ from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
-from equipoise.text.polar import turned
+from equipoise.text.polar import reversed_claims
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import has_words
@@ -130,7 +130,7 @@ class LlmSummarizer:
         guessed = reply.guesses[: self.guesses]
         written = opening(reply.answer, most=max(MOST_SENTENCES, sentences(highlights)))
         supports = evidence(highlights)
-        invented = (*unsupported(written, supports), *turned(written, supports, tags))
+        invented = (*unsupported(written, supports), *reversed_claims(written, supports, tags))
         lost = missing(written, highlights)
         grounded = not (invented or lost)
         answer = written if grounded else joined(highlights.items, tags)
