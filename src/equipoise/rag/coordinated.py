@@ -45,7 +45,7 @@ parameters are."""
 NEAR_WITHIN = 0.9
 """The same for two passages of one document: sections of a law or a manual share their title and words, too."""
 
-Why = tuple[str, float]
+ReasonAndScore = tuple[str, float]
 """A flag's reason and score."""
 
 
@@ -59,7 +59,7 @@ class NearCopies:
 
     async def one_sided(
         self, query: Query, candidates: Candidates, rows: Sequence[int]
-    ) -> list[dict[int, Why]]:
+    ) -> list[dict[int, ReasonAndScore]]:
         """The rows of each such cluster among `rows`, with why; BiasDef judges all candidates. A score is the cosine to
         the one that a passage is most like. Raises CorpusError or ModelError for vectors that cannot be used."""
         alike = cosines(candidates)[1][list(rows)][:, list(rows)]
@@ -72,21 +72,21 @@ class NearCopies:
         found = []
         for group in groups:
             numbers = [candidates.passages[rows[place]].passage_id for place in group]
-            if told := next((said[number] for number in numbers if number in said), None):
+            if reason := next((said[number] for number in numbers if number in said), None):
                 passages = [candidates.passages[rows[place]] for place in group]
-                whys = _whys(passages, alike[np.ix_(group, group)], told)
-                found.append({rows[place]: why for place, why in zip(group, whys, strict=True)})
+                reasons = _near_copy_reasons(passages, alike[np.ix_(group, group)], reason)
+                found.append({rows[place]: why for place, why in zip(group, reasons, strict=True)})
         return found
 
 
-def _whys(passages: Sequence[Passage], alike: Floats, told: str) -> list[Why]:
+def _near_copy_reasons(passages: Sequence[Passage], alike: Floats, reason: str) -> list[ReasonAndScore]:
     """The reason and score of each passage of a cluster; `alike` are their similarities (n, n)."""
     others = np.where(np.eye(len(passages), dtype=np.bool_), -np.inf, alike)
-    whys = []
+    reasons = []
     for row in others:
         near = passages[int(row.argmax())]
-        whys.append((f"near copies: {row.max():.2f} like {near.spot}; {told}", float(row.max())))
-    return whys
+        reasons.append((f"near copies: {row.max():.2f} like {near.spot}; {reason}", float(row.max())))
+    return reasons
 
 
 LEARNT = "authorship.json"
@@ -163,19 +163,19 @@ class CoordinatedFilter:
         }
         passages = [candidates.passages[row] for row in rows]
         sided = has_sides(query.text)
-        told = _Told(self.stance if sided else None, self.about, query, passages)
-        alike = self._alike([passage.text for passage in passages] if told.tells else [])
+        judged = _PassageJudgements(self.stance if sided else None, self.about, query, passages)
+        alike = self._alike([passage.text for passage in passages] if judged.has_stance else [])
         if self.near and sided:
             for near in await self.near.one_sided(query, candidates, rows):
                 others = [place for place, row in enumerate(rows) if row not in near and row not in reasons]
-                reasons |= near if (await told.about())[others].any() else {}
+                reasons |= near if (await judged.about())[others].any() else {}
         speakers: list[int] = []
-        for side, group in await self._groups(alike, told):
+        for side, group in await self._groups(alike, judged):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(group)
             left = [place for place in range(len(rows)) if place not in out]
-            if await self._unrivalled(group, left, alike, told):
+            if await self._is_only_author(group, left, alike, judged):
                 continue
-            speaker = await self._speaker(side, group[0], left, k, told) if self.spares else None
+            speaker = await self._speaker(side, group[0], left, k, judged) if self.spares else None
             speakers += [rows[speaker]] if speaker in left else []
             reasons |= {
                 rows[place]: (_reason(candidates, rows, alike, group, place), float(len(group) - 1))
@@ -186,41 +186,43 @@ class CoordinatedFilter:
         kept = _seated(free, speakers, k)
         reasons |= {row: (GIVES_WAY, 0.0) for row in free[:k] if row not in kept}
         flags = tuple(Flag(candidates.passages[row], *reasons[row]) for row in sorted(reasons))
-        return Filtered(candidates.take(kept), flags, told.usage)
+        return Filtered(candidates.take(kept), flags, judged.usage)
 
     def _alike(self, texts: Sequence[str]) -> Floats:
         if len(texts) < 2:
             return np.zeros((len(texts), len(texts)))
         return likeness(self.same_author.ratios([style(text) for text in texts]))
 
-    async def _unrivalled(
-        self, group: Sequence[int], left: Sequence[int], alike: Floats, told: "_Told"
+    async def _is_only_author(
+        self, group: Sequence[int], left: Sequence[int], alike: Floats, judged: "_PassageJudgements"
     ) -> bool:
         """Whether nothing by another author among `left` is about the question."""
         apart = alike[np.ix_(left, group)].sum(axis=1) < self.threshold
-        return not ((await told.about())[left] & apart).any()
+        return not ((await judged.about())[left] & apart).any()
 
-    async def _speaker(self, side: int, own: int, left: Sequence[int], k: int, told: "_Told") -> int:
-        """The place that speaks for a group's side: the first of `left` that takes it, else `own`, the group's first,
+    async def _speaker(
+        self, side: int, first_of_group: int, left: Sequence[int], k: int, judged: "_PassageJudgements"
+    ) -> int:
+        """The place that speaks for a group's side: the first of `left` that takes it, else `first_of_group`,
         which speaks also if k of `left` come before it: it is not read anyway. `left` is asked about k at a time."""
-        if sum(place < own for place in left) >= k:
-            return own
+        if sum(place < first_of_group for place in left) >= k:
+            return first_of_group
         for start in range(0, len(left), k):
             some = left[start : start + k]
-            takes = await told.sides(some) * side >= TAKES
+            takes = await judged.sides(some) * side >= TAKES
             if takes.any():
                 return some[int(takes.argmax())]
-        return own
+        return first_of_group
 
-    async def _groups(self, alike: Floats, told: "_Told") -> list[tuple[int, list[int]]]:
+    async def _groups(self, alike: Floats, judged: "_PassageJudgements") -> list[tuple[int, list[int]]]:
         """Side, 1 or -1, and places of the passages of each group; nothing is asked where there can be none."""
-        if not told.tells or not suspects(alike, threshold=self.threshold).any():
+        if not judged.has_stance or not suspects(alike, threshold=self.threshold).any():
             return []
-        about = await told.about()
+        about = await judged.about()
         weights = np.where(np.outer(about, about), alike, 0.0)
         asked = suspects(weights, threshold=self.threshold)
         sides = np.zeros(len(alike))
-        sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
+        sides[asked] = await judged.sides(np.flatnonzero(asked).tolist())
         both = coordinated(weights, sides, threshold=self.threshold)
         return [
             (side, np.flatnonzero(group).tolist())
@@ -240,7 +242,7 @@ def stance_of(components: Components) -> Stance | None:
     return ChatStance(components.need_chat("filter.stance chat"), components.options)
 
 
-class _Told:
+class _PassageJudgements:
     """Which passages are about the question, and their sides, each asked for once, and what that cost."""
 
     def __init__(
@@ -249,7 +251,7 @@ class _Told:
         self._stance, self._relevance, self._query, self._passages = stance, relevance, query, passages
         self._about: Mask | None = None
         self._known: dict[int, float] = {}
-        self.tells = stance is not None
+        self.has_stance = stance is not None
         self.usage = Usage()
 
     async def about(self) -> Mask:
