@@ -161,7 +161,7 @@ def _(patch):
     async def heard(old, self, question, evidence, others):
         return await old(self, question, evidence, True)
 
-    def beside(old, result, heard):
+    def with_untrusted(old, result, heard):
         made = old(result, heard)
         if heard is None or not isinstance(result, Answer) or not heard.others.claims:
             return made
@@ -172,12 +172,12 @@ def _(patch):
         )
 
     around(HighlightSummarize, "_heard", patch, heard)
-    around(pipeline, "beside", patch, beside)
+    around(pipeline, "with_untrusted", patch, with_untrusted)
 
 
 @mutant("one limit of quotes for both")
 def _(patch):
-    def beside(old, result, heard):
+    def with_untrusted(old, result, heard):
         made = old(result, heard)
         if heard is None or not isinstance(result, Answer):
             return made
@@ -185,7 +185,7 @@ def _(patch):
         items = result.highlights.items
         return replace(made, highlights=replace(made.highlights, items=items[: max(1, len(items) - spent)]))
 
-    around(pipeline, "beside", patch, beside)
+    around(pipeline, "with_untrusted", patch, with_untrusted)
 
 
 @mutant("one limit of quotes for a message")
@@ -202,22 +202,22 @@ def _(patch):
 
 @mutant("passages of others beside a refusal")
 def _(patch):
-    def beside(old, result, heard):
+    def with_untrusted(old, result, heard):
         made = old(result, heard)
         if heard is None or isinstance(made, Answer) or heard.candidates is None:
             return made
         return replace(made, nearest=(*heard.candidates.passages, *made.nearest)[:3])
 
-    around(pipeline, "beside", patch, beside)
+    around(pipeline, "with_untrusted", patch, with_untrusted)
 
 
 @mutant("an answer is weak where others contest it")
 def _(patch):
-    def beside(old, result, heard):
+    def with_untrusted(old, result, heard):
         made = old(result, heard)
         return replace(made, weak=bool(heard.others.claims)) if heard and isinstance(made, Answer) else made
 
-    around(pipeline, "beside", patch, beside)
+    around(pipeline, "with_untrusted", patch, with_untrusted)
 
 
 @mutant("titles of others for the summarizer")

@@ -151,7 +151,7 @@ def _(patch, heard):
 def _(patch, heard):
     async def summaries(self, readings):
         ordered = sorted((one for one in readings if not one.refused),
-                         key=lambda one: pipeline._place((one.highlights, one.tags)))  # fmt: skip
+                         key=lambda one: pipeline._sort_key((one.highlights, one.tags)))  # fmt: skip
         return {(one.highlights, one.tags): await self._summary((one.highlights, one.tags), one.journal)
                 for one in ordered}  # fmt: skip
 

@@ -111,7 +111,7 @@ def _show_others(others: Others, console: Terminal) -> None:
             console.print(styled((f"{side}{place} (untrusted)", "yellow")))
             if one.impersonates:
                 console.print(styled((f"it is not {one_line(one.impersonates)}, which it looks like", "red")))
-            console.paragraph(styled(saying.quoted(one)))
+            console.paragraph(styled(saying.quotes_text(one)))
         console.paragraph(styled((one_line(saying.support(claim)), "dim")))
 
 

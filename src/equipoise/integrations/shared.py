@@ -48,7 +48,7 @@ from equipoise.models.encoder import encode_questions
 from equipoise.rag.boundary import crossing_tags, read_highlights, read_quotes, with_context
 from equipoise.rag.gathering import because, checked
 from equipoise.rag.journal import Journal
-from equipoise.rag.pipeline import pointed
+from equipoise.rag.pipeline import append_contact
 from equipoise.rag.search import OVER, accounted
 from equipoise.rag.witnesses import Heard, untrusted_answer
 from equipoise.text.spans import SpanPolicy
@@ -200,13 +200,13 @@ async def summarized(summarizer: Summarizer, quotes: Quotes, contact: str = "") 
     if not quotes.highlights:
         if quotes.others and quotes.others.claims:
             return untrusted_answer(Heard(quotes.others, None, Journal()), Journal())
-        return pointed(Refusal(*because(Reason.NOTHING_HIGHLIGHTED)), contact)
+        return append_contact(Refusal(*because(Reason.NOTHING_HIGHLIGHTED)), contact)
     tags = tuple(sorted(quotes.tags))
     try:
         summary = await apart(summarizer.summarize(quotes.highlights, tags=quotes.tags))
     except ModelError as error:
         trace = Trace(failure=str(error), usage=error.usage, tags=tags)
-        return pointed(Refusal(*because(Reason.MODEL_FAILED), quotes.highlights, trace), contact)
+        return append_contact(Refusal(*because(Reason.MODEL_FAILED), quotes.highlights, trace), contact)
     trace = Trace(
         guessed_questions=summary.guessed_questions,
         unsupported=summary.unsupported,

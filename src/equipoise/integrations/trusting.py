@@ -91,8 +91,8 @@ async def picked(
     witnesses = replace(
         reader.witnesses,
         search=partial(authors_of, found=found),
-        seems=partial(impersonated_among, others=tuple(read.documents.values())),
+        impersonated=partial(impersonated_among, others=tuple(read.documents.values())),
     )
     silent = bool(read.passages) and not answered
-    heard = await witnesses.hear(one_question(query.text), None, silent=silent)
+    heard = await witnesses.collect_statements(one_question(query.text), None, silent=silent)
     return PickedChunks(replace(picks, others=heard.others), proposal, heard.journal.trace)

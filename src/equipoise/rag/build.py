@@ -157,10 +157,9 @@ def witnesses(components: Components) -> Witnesses:
         models=_models(components),
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
-    seems = partial(impersonated, trusted=components.store.partition(Trust.TRUSTED))
     return Witnesses(
         search,
-        seems,
+        partial(impersonated, trusted=components.store.partition(Trust.TRUSTED)),
         gathering,
         stance,
         shipped_author_model(),

@@ -146,19 +146,20 @@ class HighlightSummarize(Gathering):
             parts = zip(questions, gathered, heard, strict=True)
             observer.quotes(
                 [
-                    SubAnswer(q.text, pointed(beside(_so_far(evidence), said), self.contact))
+                    SubAnswer(q.text, append_contact(with_untrusted(_so_far(evidence), said), self.contact))
                     for q, evidence, said in parts
                 ]
             )
         summaries = await self._summaries(gathered)
         ended = [await self._ended(evidence, summaries) for evidence in gathered]
         results = tuple(
-            pointed(beside(result, said), self.contact) for result, said in zip(ended, heard, strict=True)
+            append_contact(with_untrusted(result, said), self.contact)
+            for result, said in zip(ended, heard, strict=True)
         )
         if len(results) == 1:
             return Ended((_best_quote_first(results[0]),), results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
-        told = [result for result in results if _is_witnessed(result)]
+        told = [result for result in results if _rests_on_untrusted(result)]
         # each author's quotes have been cut by themselves
         roomy = replace(self.policy, max_spans=MANY, max_sentences=MANY, max_pieces=MANY)
         ours = all_of((one.highlights for one in ended), documents, self.policy)
@@ -185,7 +186,7 @@ class HighlightSummarize(Gathering):
         if self.witnesses is None or not (silent or (others and evidence.refused is None)):
             return None
         read = evidence.refused == because(Reason.NOTHING_HIGHLIGHTED)
-        return await self.witnesses.hear(question, evidence.journal.observer, silent=read)
+        return await self.witnesses.collect_statements(question, evidence.journal.observer, silent=read)
 
     def _fitted(self, gathered: Sequence[Evidence], documents: dict[str, Document]) -> list[Evidence]:
         """The gathered with what the policy leaves them of the message's quotes, and their contexts."""
@@ -212,7 +213,7 @@ class HighlightSummarize(Gathering):
         for evidence in gathered:
             if not evidence.refused:
                 first.setdefault((evidence.highlights, evidence.tags), evidence.journal)
-        return {group: await self._summary(group, first[group]) for group in sorted(first, key=_place)}
+        return {group: await self._summary(group, first[group]) for group in sorted(first, key=_sort_key)}
 
     async def _summary(self, group: Group, journal: Journal) -> Summary | ModelError:
         try:
@@ -264,7 +265,7 @@ class HighlightSummarize(Gathering):
         return refuse(*because(Reason.GUESS_TOO_FAR), journal, evidence.highlights)
 
 
-def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
+def with_untrusted(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
     """The result of the trusted documents with what the untrusted ones say (`heard`). An answer only gets `others`. A
     refusal gives way to what they say, or to their refusal if passages were found among them alone."""
     if heard is None:
@@ -289,7 +290,7 @@ def _best_quote_first(result: Answer | Refusal) -> Answer | Refusal:
     return replace(result, text=text_of(result.quotes, result.trace.tags))
 
 
-def pointed(result: Answer | Refusal, contact: str) -> Answer | Refusal:
+def append_contact(result: Answer | Refusal, contact: str) -> Answer | Refusal:
     """The result; a refusal ends with the operator's `contact`, if any."""
     if isinstance(result, Answer) or not contact:
         return result
@@ -314,7 +315,7 @@ def _chance(evidence: Evidence) -> float:
     return 0.0 if evidence.refused else evidence.journal.trace.probability or 0.0
 
 
-def _is_witnessed(result: Answer | Refusal) -> bool:
+def _rests_on_untrusted(result: Answer | Refusal) -> bool:
     """Whether it rests on untrusted documents, which have no part in what a message may quote of the trusted ones."""
     return isinstance(result, Answer) and result.trust is Trust.UNTRUSTED and result.others is not None
 
@@ -348,7 +349,7 @@ def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
     return documents
 
 
-def _place(group: Group) -> tuple[object, ...]:
+def _sort_key(group: Group) -> tuple[object, ...]:
     """Where a group comes among the groups of a message."""
     highlights, tags = group
     return [(item.span, item.spans, item.context) for item in highlights.items], sorted(tags)

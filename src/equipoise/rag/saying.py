@@ -16,19 +16,19 @@ MOST_NAMED = 3
 Naming = Callable[[str], str]
 
 
-def said(others: Others, named: Naming = title) -> str:
+def answer_text(others: Others, named: Naming = title) -> str:
     """The answer that rests on untrusted documents, claim by claim; `named` says what a source is called."""
-    return "\n\n".join([introduced(others), *(claimed(claim, named) for claim in others.claims)])
+    return "\n\n".join([intro_text(others), *(claim_text(claim, named) for claim in others.claims)])
 
 
-def introduced(others: Others) -> str:
+def intro_text(others: Others) -> str:
     """What stands above the claims."""
     first = [SILENT] if others.silent else []
     contested = [CONTESTED] if others.contested else []
     return " ".join([*first, *contested, HEADING])
 
 
-def claimed(claim: Claim, named: Naming = title) -> str:
+def claim_text(claim: Claim, named: Naming = title) -> str:
     """A claim with the quotes that stand for it, and who else makes it."""
     return "\n".join(line for line, _ in lines(claim, named))
 
@@ -37,12 +37,13 @@ def lines(claim: Claim, named: Naming = title) -> list[tuple[str, tuple[Statemen
     """The lines of a claim, each with the statements it speaks of."""
     side = {Tag.YES: "For yes: ", Tag.NO: "For no: ", None: ""}[claim.side]
     quotes = [
-        (f"{side}According to {name(one, named)} (untrusted): {quoted(one)}", (one,)) for one in claim.shown
+        (f"{side}According to {name(one, named)} (untrusted): {quotes_text(one)}", (one,))
+        for one in claim.shown
     ]
     return [*quotes, (support(claim, named), claim.statements[len(claim.shown) :])]
 
 
-def quoted(statement: Statement) -> str:
+def quotes_text(statement: Statement) -> str:
     """The quotes of a statement in one line."""
     return "“" + " … ".join(flowing(item.text) for item in statement.highlights) + "”"
 

@@ -27,7 +27,7 @@ from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.journal import Journal
 from equipoise.rag.retrieval import joined
-from equipoise.rag.saying import said
+from equipoise.rag.saying import answer_text
 from equipoise.rag.search import passage_scores
 from equipoise.rag.sources import Source, Sources
 from equipoise.text.claims import Compared
@@ -80,12 +80,12 @@ class _Testimony:
 @dataclass(frozen=True, slots=True)
 class Witnesses:
     """Hears the authors of untrusted documents that `search` finds, at most `authors` of them. `gathering` reads the
-    passages of one author; it has no speller and no listener, since other authors' texts would influence these. `seems`
-    names the trusted document that one impersonates, `stance` tells sides, `same_author` whether two authors are one;
-    `english` are common words, and `about` tells by its logits which passages are about a question."""
+    passages of one author; it has no speller and no listener, since other authors' texts would influence these.
+    `impersonated` names the trusted document that one impersonates, `stance` tells sides, `same_author` whether two
+    authors are one; `english` are common words, and `about` tells by its logits which passages are about a question."""
 
     search: Sources
-    seems: Callable[[Document], str]
+    impersonated: Callable[[Document], str]
     gathering: Gathering
     stance: Stance | None = None
     same_author: SameAuthor | None = None
@@ -93,7 +93,9 @@ class Witnesses:
     english: Mapping[str, int] = field(default_factory=dict)
     about: Reranker = field(default_factory=CrossEncoder)
 
-    async def hear(self, question: Question, observer: Observer | None, *, silent: bool) -> Heard:
+    async def collect_statements(
+        self, question: Question, observer: Observer | None, *, silent: bool
+    ) -> Heard:
         """What they say; `silent` as in `Others`. Where a model fails the journal names it, and nothing is heard."""
         query, journal = as_read(question, self.gathering.models, observer)
         found: Sequence[Source] = ()
@@ -119,16 +121,16 @@ class Witnesses:
     ) -> tuple[tuple[Claim, ...], bool]:
         """What each author says, grouped by what is claimed, the best supported first; and whether two claims speak
         against each other."""
-        told = await self._told(query, found[: self.authors], journal, self.gathering)
-        if not told:
+        testimonies = await self._testimonies(query, found[: self.authors], journal, self.gathering)
+        if not testimonies:
             return (), False
-        texts = [one.text for one in told]
+        texts = [one.text for one in testimonies]
         compared = Compared.of(query.text, texts)
-        alike, apart = _mask(len(told), compared.agree), _mask(len(told), compared.contradict)
-        dependent = self._dependent(texts, [one.passage.text for one in told])
-        groups = corroboration.claims(alike, dependent, range(len(told)), apart)
+        alike, apart = _mask(len(testimonies), compared.agree), _mask(len(testimonies), compared.contradict)
+        dependent = self._dependent(texts, [one.passage.text for one in testimonies])
+        groups = corroboration.claims(alike, dependent, range(len(testimonies)), apart)
         claims = [
-            Claim(await self._statements([told[row] for row in group.rows]), group.supporters)
+            Claim(await self._statements([testimonies[row] for row in group.rows]), group.supporters)
             for group in groups
         ]
         first = [group.rows[0] for group in groups]
@@ -156,12 +158,12 @@ class Witnesses:
             [replace(found[row], passages=found[row].passages.take([0])) for row in some[:EACH]]
             for some in taken
         ]
-        told = [await self._told(query, some, journal, certain) for some in best]
-        space = min(map(len, told))
+        testimonies = [await self._testimonies(query, some, journal, certain) for some in best]
+        space = min(map(len, testimonies))
         return tuple(
             [
                 Claim(await self._statements(ones[:space]), len(some), tag)
-                for tag, ones, some in zip((Tag.YES, Tag.NO), told, taken, strict=True)
+                for tag, ones, some in zip((Tag.YES, Tag.NO), testimonies, taken, strict=True)
                 if space
             ]
         )
@@ -176,12 +178,12 @@ class Witnesses:
         )
         return near, query
 
-    async def _told(
+    async def _testimonies(
         self, query: Query, found: Sequence[Source], journal: Journal, gathering: Gathering
     ) -> list[_Testimony]:
         """What each author says in the document that answers best, read by themselves; those who do not answer are left
         out."""
-        told = []
+        testimonies = []
         for source in found:
             own = Journal(observer=journal.observer)
             unknown = strange(source.out_of_corpus, self.english)
@@ -193,14 +195,14 @@ class Witnesses:
                 best = quotes[best_first(evidence.highlights, evidence.picked)[0]].doc_id
                 items = tuple(item for item in quotes if item.doc_id == best)
                 passage = next(passage for passage in evidence.kept.passages if passage.doc_id == best)
-                told.append(_Testimony(source.author, items, passage, evidence.kept.documents[best]))
-        return told
+                testimonies.append(_Testimony(source.author, items, passage, evidence.kept.documents[best]))
+        return testimonies
 
-    async def _statements(self, told: Sequence[_Testimony]) -> tuple[Statement, ...]:
+    async def _statements(self, testimonies: Sequence[_Testimony]) -> tuple[Statement, ...]:
         """The testimonies as they are shown; one that impersonates a trusted document loses its titles."""
         made = []
-        for one in told:
-            name = await asyncio.to_thread(self.seems, one.document)
+        for one in testimonies:
+            name = await asyncio.to_thread(self.impersonated, one.document)
             items = tuple(replace(item, title="") for item in one.items) if name else one.items
             made.append(Statement(one.author, items, name))
         return tuple(made)
@@ -224,7 +226,9 @@ def untrusted_answer(heard: Heard, journal: Journal) -> Answer:
     ordered = sorted(items)
     highlights = Highlights(tuple(items[span] for span in ordered))
     best = tuple(ordered.index(span) for span in items)
-    return Answer(said(heard.others), highlights, trace=journal.trace, best_first=best, others=heard.others)
+    return Answer(
+        answer_text(heard.others), highlights, trace=journal.trace, best_first=best, others=heard.others
+    )
 
 
 def _mask(rows: int, related: Callable[[int, int], bool]) -> Mask:

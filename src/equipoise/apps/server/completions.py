@@ -134,7 +134,7 @@ def _sentences(text: str, into: Written, quotes: Sequence[Quote]) -> Iterator[st
 
 def _testimony(others: Others, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
     """The text of `rag.saying`, line by line."""
-    yield into.add(saying.introduced(others))
+    yield into.add(saying.intro_text(others))
     for claim in others.claims:
         for row, (line, statements) in enumerate(saying.lines(claim, shown_source)):
             yield into.add(("\n" if row else "\n\n") + line)

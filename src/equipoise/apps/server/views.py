@@ -49,7 +49,7 @@ def for_strangers(result: Answer | Refusal) -> Answer | Refusal:
         whole = joined(parts, result.highlights)
         return replace(result, text=whole.text, sub_answers=parts) if isinstance(whole, Answer) else whole
     others = untrusted_part(result)
-    return replace(result, text=saying.said(others, shown_source)) if others else result
+    return replace(result, text=saying.answer_text(others, shown_source)) if others else result
 
 
 def without_passages(result: Answer | Refusal) -> Answer | Refusal:
