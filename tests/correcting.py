@@ -3,7 +3,7 @@
 import numpy as np
 
 from equipoise.core.types import Candidates, Document, Passage
-from equipoise.rag.corrections import found_in
+from equipoise.rag.corrections import find_corrections
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
@@ -32,6 +32,6 @@ def corrected(*documents):
     texts = {one.doc_id: one.text for one in documents}
     return {
         (texts[key][mark.start : mark.end], texts[mark.doc_id][mark.low : mark.high])
-        for key, marks in found_in(candidates(*documents)).items()
+        for key, marks in find_corrections(candidates(*documents)).items()
         for mark in marks
     }

@@ -8,7 +8,7 @@ import pytest
 from correcting import candidates, corrected, document
 from equipoise import Answer, Library
 from equipoise.core.types import Trust
-from equipoise.rag.corrections import found_in, without_copies
+from equipoise.rag.corrections import find_corrections, without_copies
 
 TRIP = (
     "# Summer trip and new trainer\n\nHello all,\n\ntwo things for the newsletter.\n\n"
@@ -75,24 +75,24 @@ def test_a_reply_that_quotes_a_mail_below_corrects_the_mail_too(mark):
     long = COPY + "So be it.\n\n" * 200 if mark == ON else COPY
     reply = document("re.md", REPLY + mark + long)
     trip = document("trip.md", TRIP)
-    marks = found_in(candidates(reply, trip))
+    marks = find_corrections(candidates(reply, trip))
     for one in (reply, trip):
         assert {one.text[mark.start : mark.end] for mark in marks[one.doc_id]} == {BEGINS, OPEN}
 
 
 def test_a_mail_with_another_subject_corrects_the_one_that_it_quotes():
     oops = document("oops.md", REPLY.replace("Re: Summer trip and new trainer", "Oops") + ON + COPY)
-    assert "trip.md" in found_in(candidates(oops, document("trip.md", TRIP)))
+    assert "trip.md" in find_corrections(candidates(oops, document("trip.md", TRIP)))
 
 
 @pytest.mark.parametrize(("author", "is_one"), [("jana", True), ("eve", False), ("", False)])
 def test_nobody_corrects_or_takes_out_another_s_mail_by_quoting_it(author, is_one):
     theirs = document("re.md", REPLY + ON + COPY, trust=Trust.UNTRUSTED, author=author)
     jana = document("trip.md", TRIP, trust=Trust.UNTRUSTED, author="jana" if author else "")
-    assert ("trip.md" in found_in(candidates(theirs, jana))) is is_one
+    assert ("trip.md" in find_corrections(candidates(theirs, jana))) is is_one
     for trip in (jana, document("trip.md", TRIP)):
         both = candidates(theirs, trip)
-        read = without_copies(both, found_in(both)).passages
+        read = without_copies(both, find_corrections(both)).passages
         assert read[1] == both.passages[1]
         assert (read[0] == both.passages[0]) is not (is_one and trip is jana)
 
@@ -103,7 +103,7 @@ def test_the_original_is_read_in_place_of_the_copy_that_corrects_it():
     )
     whole = [replace(one, readings=tuple((unit,) for unit in one.sentences)) for one in both.passages]
     both = replace(both, passages=tuple(whole))
-    reply, trip = without_copies(both, found_in(both)).passages
+    reply, trip = without_copies(both, find_corrections(both)).passages
     assert reply.readings == tuple((unit,) for unit in reply.sentences)
     left = [reply.text[start:end] for start, end in reply.sentences]
     assert any(NEW in one for one in left)
@@ -112,7 +112,7 @@ def test_the_original_is_read_in_place_of_the_copy_that_corrects_it():
     assert left.count(JUNIORS) == 1
     assert trip == both.passages[1]
     alone = both.take([0])
-    assert without_copies(alone, found_in(alone)).passages == alone.passages
+    assert without_copies(alone, find_corrections(alone)).passages == alone.passages
 
 
 def mail(subject, body):
@@ -141,4 +141,4 @@ def test_what_is_attached_to_a_reply_is_corrected_by_it():
     prices = document("club/re.eml#prices.txt", "Marina\n\nFor guests a week in zone Harbour is 90 euros.\n")
     beside = document("club/prices.txt", prices.text)
     reply = document("club/re.eml", f"# Re: Your question\n\n{text}")
-    assert set(found_in(candidates(reply, prices, beside))) == {"club/re.eml#prices.txt"}
+    assert set(find_corrections(candidates(reply, prices, beside))) == {"club/re.eml#prices.txt"}

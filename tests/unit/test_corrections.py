@@ -12,10 +12,10 @@ from equipoise import Answer, Library
 from equipoise.core.results import Refusal
 from equipoise.core.types import Flag, Trust
 from equipoise.corpus import partition
-from equipoise.rag.corrections import found_in
+from equipoise.rag.corrections import find_corrections
 from equipoise.rag.retrieval import candidates as made_candidates
 from equipoise.rag.versions import with_corrections
-from equipoise.text.corrections import day_in, said_at, said_by
+from equipoise.text.corrections import correction_words_at, correction_words_of, day_in
 
 RENTAL = (
     "# Boat rental\n\n## 1. Prices\n\nA rowing boat costs 12 euros an hour. A pedal boat costs 15 euros an hour.\n\n"
@@ -103,9 +103,9 @@ def test_days_and_words():
     assert str(day_in("Berichtigung vom 21. Juli 2026")) == "2026-07-21"
     assert str(day_in("Correction (July 21, 2026)")) == "2026-07-21"
     assert day_in("Correction of 41 July 2026") is None
-    assert said_by(document("a.md", "# Berichtigung der Hausordnung\n\nText.\n"))
+    assert correction_words_of(document("a.md", "# Berichtigung der Hausordnung\n\nText.\n"))
     plain = document("a.md", RENTAL)
-    assert not any(said_at(plain, start) for start, _ in plain.sentences)
+    assert not any(correction_words_at(plain, start) for start, _ in plain.sentences)
 
 
 def test_the_passage_of_a_correction_is_kept_unless_it_was_taken_out():
@@ -114,7 +114,7 @@ def test_the_passage_of_a_correction_is_kept_unless_it_was_taken_out():
     )
     text = "# Correction of 21 July\n\nThe deposit for a dinghy is 80 euros.\n"
     both = candidates(*found.documents.values(), document("new.md", text))
-    marks = found_in(both)
+    marks = find_corrections(both)
     told = {key: replace(both.documents[key], corrected=of) for key, of in marks.items()}
     both = replace(both, documents={**both.documents, **told})
     kept = with_corrections(both.take([0, 1, 2]), both, (), 3)

@@ -8,7 +8,7 @@ import pytest
 
 from equipoise import Answer, Library
 from equipoise.core.types import Document, Trust
-from equipoise.rag.versions import Edition, edition, of_documents, undated
+from equipoise.rag.versions import Edition, edition, newest_versions, undated
 
 BODY = (
     "# Travel\n\nWhoever uses a private car is paid {} cents per kilometre. A night in a hotel may cost up to {} euros"
@@ -21,7 +21,7 @@ def document(source, *values, text=BODY, **more):
 
 
 def newest(*documents):
-    return {old: new.doc_id for old, new in of_documents({one.doc_id: one for one in documents}).items()}
+    return {old: new.doc_id for old, new in newest_versions({one.doc_id: one for one in documents}).items()}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from equipoise.corpus.keywords import LOOKED_AT, Keywords, QueryPlan, Stems, Ter
 from equipoise.corpus.record_types import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import DocumentScope, SqlDialect, trust_of
 from equipoise.corpus.spelling import Correction
-from equipoise.text.corrections import NOTE, noticed, said_in_name
+from equipoise.text.corrections import NOTE, contrasted_amounts, correction_words_in_name
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import title
 
@@ -199,7 +199,7 @@ class Partition(ABC):
             for number, doc_id, *name, is_short in self._store._each(ask, *inside.values):
                 source, named = map(text, name)
                 place = source.rpartition("/")[0]
-                if said_in_name(source, named):
+                if correction_words_in_name(source, named):
                     found.setdefault(place, Beside([], [])).corrections.append(doc_id)
                 elif is_short:
                     found.setdefault(place, Beside([], [])).short.append(number)
@@ -217,7 +217,7 @@ class Partition(ABC):
 
         def read() -> tuple[tuple[str, frozenset[str]], ...]:
             texts = (row for number in beside.short for row in self._store._each(ask, number))
-            found = ((doc_id, noticed(text(written))) for doc_id, written in texts)
+            found = ((doc_id, contrasted_amounts(text(written))) for doc_id, written in texts)
             return tuple(pair for pair in found if pair[1])
 
         return self._remembered(f"notices {folder}", read)

@@ -21,7 +21,7 @@ from equipoise.core.documents import Corrected
 from equipoise.core.metadata import DATE, READ, day
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
 from equipoise.corpus import chunks
-from equipoise.text.corrections import said_at
+from equipoise.text.corrections import correction_words_at
 from equipoise.text.outline import headings_at, paragraph_at, path_line
 from equipoise.text.polar import supported
 from equipoise.text.quotes import GAP, Offsets, quotes_for_spans
@@ -132,7 +132,7 @@ def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Doc
         read=day(document.metadata, READ),
         newer=document.newer,
         corrected=next((mark.source for mark in corrections_of(document, text)), ""),
-        correction=bool(said_at(document, first)),
+        correction=bool(correction_words_at(document, first)),
     )
 
 

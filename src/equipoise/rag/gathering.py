@@ -20,7 +20,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
 from equipoise.rag.unheard import sentence_of, unheard
-from equipoise.rag.versions import read_with, undated, valid
+from equipoise.rag.versions import undated, with_correction_spans, without_outdated_quotes
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
 from equipoise.text.spans import SpanPolicy, overlap
@@ -110,10 +110,10 @@ class Gathering(Search):
         with journal.stage("canonicalize"):
             shown = kept.passages, kept.documents, self.policy
             highlights, dropped = read_highlights(proposal.spans, *shown)
-            picked = read_with(proposal.spans, highlights, kept.documents)
+            picked = with_correction_spans(proposal.spans, highlights, kept.documents)
             if len(picked) > len(proposal.spans):
                 highlights, dropped = read_highlights(picked, *shown)
-            highlights, outdated = valid(query.last or query.text, highlights, kept)
+            highlights, outdated = without_outdated_quotes(query.last or query.text, highlights, kept)
         journal.note(
             probability=proposal.probability,
             threshold=proposal.threshold,

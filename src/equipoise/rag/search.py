@@ -15,7 +15,7 @@ from equipoise.corpus.pieces import search_text
 from equipoise.models.adapted import RankingModel
 from equipoise.models.crossencoder import READER
 from equipoise.rag.journal import Journal
-from equipoise.rag.versions import current, with_corrections
+from equipoise.rag.versions import with_corrections, without_outdated_passages
 from equipoise.text.tokens import script_of
 
 RERANKED, FOLLOWING = 6, 8
@@ -124,7 +124,7 @@ class Search:
         found, and what the filter raises."""
         if isinstance(retrieved, ModelError):
             raise retrieved
-        found, outdated = current(query.last or query.text, retrieved)
+        found, outdated = without_outdated_passages(query.last or query.text, retrieved)
         if self.reranker is not None:
             with journal.stage("rerank"):
                 found, query = await asyncio.to_thread(reranked, self.reranker, query, found)

@@ -3,7 +3,7 @@
 Two documents are versions of one where their addresses differ in nothing but a version or a date ("policy-2024.md",
 "v2/rates.csv"), or where they lie in one folder under one title and each says its version; and where most words of the
 shorter one stand in the other, numbers aside: the minutes of two months are no versions. Nobody makes another's
-document old: only documents of the same trust and author are compared (`rag.corrections.of_one_hand`).
+document old: only documents of the same trust and author are compared (`rag.corrections.have_same_author`).
 
 What is corrected is quoted with its correction (`rag.corrections`), or replaced by it if that restates all of it.
 """
@@ -18,7 +18,7 @@ from equipoise.core.documents import Corrected
 from equipoise.core.metadata import DATE, day
 from equipoise.core.types import Candidates, Document, Flag, Highlight, Highlights, Passage, Span
 from equipoise.rag.boundary import corrections_of
-from equipoise.rag.corrections import folder, found_in, of_one_hand, without_copies
+from equipoise.rag.corrections import find_corrections, folder, have_same_author, without_copies
 from equipoise.text.shingles import SHORT_SIZE, containment, shingles
 from equipoise.text.spans import overlap
 from equipoise.text.tokens import WORD, content_words, words
@@ -68,25 +68,25 @@ class Edition:
         return self.version in versions or bool(self.date and str(self.date[0]) in words(question))
 
 
-def current(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Flag, ...]]:
+def without_outdated_passages(question: str, candidates: Candidates) -> tuple[Candidates, tuple[Flag, ...]]:
     """The candidates without passages of older versions whose every sentence is restated by passages of the newest one
     among them, and a flag for each. In the documents, `Document.newer` and `Document.corrected` are filled in. Nothing
     is left out where the question asks for the past, or names the older version.
     """
-    if marks := found_in(candidates):
+    if marks := find_corrections(candidates):
         told = {key: replace(candidates.documents[key], corrected=found) for key, found in marks.items()}
         candidates = replace(without_copies(candidates, marks), documents={**candidates.documents, **told})
-    newest = of_documents(candidates.documents)
+    newest = newest_versions(candidates.documents)
     if not newest:
         return candidates, ()
     told = {key: replace(candidates.documents[key], newer=later.source) for key, later in newest.items()}
     marked = replace(candidates, documents={**candidates.documents, **told})
-    later_of = {key: newest[key] for key in _left(question, marked.documents)}
-    said = {later.doc_id: _said_in(later, candidates) for later in later_of.values()}
+    later_of = {key: newest[key] for key in _outdated_ids(question, marked.documents)}
+    said = {later.doc_id: _shingles_of_passages(later, candidates) for later in later_of.values()}
     rows, flags = [], []
     for row, passage in enumerate(candidates.passages):
         later = later_of.get(passage.doc_id)
-        if later is not None and _is_said(passage, said[later.doc_id]):
+        if later is not None and _is_restated(passage, said[later.doc_id]):
             flags.append(Flag(passage, f"{OLDER} {later.source}", float(candidates.scores[row])))
         else:
             rows.append(row)
@@ -117,7 +117,7 @@ def with_corrections(kept: Candidates, found: Candidates, flagged: Sequence[Flag
     return found.take([*(row_of[one.passage_id] for one in kept.passages[: k - len(more)]), *more])
 
 
-def read_with(
+def with_correction_spans(
     spans: Iterable[Span], highlights: Highlights, documents: Mapping[str, Document]
 ) -> tuple[Span, ...]:
     """The spans, each followed by the spans of the corrections of the quotes that show it."""
@@ -131,15 +131,17 @@ def read_with(
     return tuple(picked)
 
 
-def valid(question: str, highlights: Highlights, kept: Candidates) -> tuple[Highlights, tuple[Flag, ...]]:
+def without_outdated_quotes(
+    question: str, highlights: Highlights, kept: Candidates
+) -> tuple[Highlights, tuple[Flag, ...]]:
     """The quotes without those that a quote of a newer version restates, and without corrected ones whose corrections
     are not all quoted, or restate all of it; and a flag for each passage of `kept` that these stand in. The
-    exceptions are those of `current`, which has made `kept`."""
-    left = _left(question, kept.documents)
+    exceptions are those of `without_outdated_passages`, which has made `kept`."""
+    outdated = _outdated_ids(question, kept.documents)
     past = not _PAST.isdisjoint(words(question))
     gone = {}
     for item in highlights.items:
-        newer = item.newer if item.doc_id in left else ""
+        newer = item.newer if item.doc_id in outdated else ""
         if any(other.source == newer and _alike(item.text, other.text) for other in highlights.items):
             gone[item] = f"{OLDER} {newer}"
         elif item.corrected and _is_replaced(item, highlights, kept, past=past):
@@ -193,7 +195,7 @@ def _holds(passage: Passage, doc_id: str, start: int) -> bool:
     return passage.doc_id == doc_id and passage.start <= start < passage.end
 
 
-def _left(question: str, documents: Mapping[str, Document]) -> frozenset[str]:
+def _outdated_ids(question: str, documents: Mapping[str, Document]) -> frozenset[str]:
     """The ids of documents with a newer version that the question does not name; none if it asks for the past."""
     if not _PAST.isdisjoint(words(question)):
         return frozenset()
@@ -201,7 +203,7 @@ def _left(question: str, documents: Mapping[str, Document]) -> frozenset[str]:
     return frozenset(one.doc_id for one in older if not edition(one).is_named(question))
 
 
-def of_documents(documents: Mapping[str, Document]) -> dict[str, Document]:
+def newest_versions(documents: Mapping[str, Document]) -> dict[str, Document]:
     """The newest version of each document that has a newer one among them."""
     editions = {key: edition(document) for key, document in documents.items()}
     dated = [key for key, one in editions.items() if one.version or one.date]
@@ -239,7 +241,7 @@ def _numbers(said: str) -> tuple[int, ...]:
 
 def _is_named_alike(first: Document, second: Document) -> bool:
     """Whether both may be versions of one document: by whom, where, and called what."""
-    if not of_one_hand(first, second):
+    if not have_same_author(first, second):
         return False
     if _address(first) == _address(second):
         return True
@@ -251,13 +253,13 @@ def _address(document: Document) -> tuple[str, ...]:
     return tuple(words(_DATED.sub(" ", _NAMED.sub(" ", document.source))))
 
 
-def _said_in(document: Document, candidates: Candidates) -> frozenset[int]:
+def _shingles_of_passages(document: Document, candidates: Candidates) -> frozenset[int]:
     """The shingles of a document's passages among the candidates."""
     texts = (passage.text for passage in candidates.passages if passage.doc_id == document.doc_id)
     return frozenset[int]().union(*map(_shingles, texts))
 
 
-def _is_said(passage: Passage, said: frozenset[int]) -> bool:
+def _is_restated(passage: Passage, said: frozenset[int]) -> bool:
     """Whether `said` has at least LIKE of the shingles of each sentence of the passage."""
     sentences = passage.sentences or ((0, len(passage.text)),)
     return all(containment(_shingles(passage.text[start:end]), said) >= LIKE for start, end in sentences)

@@ -102,7 +102,7 @@ DAY = re.compile(r"(?<![\d:])\d+:\d+:0:0(?![\d:])")
 """A date as `with_days` writes it."""
 
 
-def said_in_name(source: str, title: str) -> str:
+def correction_words_in_name(source: str, title: str) -> str:
     """The title or file name where that says that a document is a correction; empty for others."""
     if _TITLE.match(title[:_LOOK]):
         return title[:_LOOK]
@@ -110,9 +110,9 @@ def said_in_name(source: str, title: str) -> str:
     return stem if _FILE.match(stem) else ""
 
 
-def said_by(document: Document) -> str:
+def correction_words_of(document: Document) -> str:
     """The words with which a whole document says that it is a correction; empty for others."""
-    if said := said_in_name(document.source, document.title):
+    if said := correction_words_in_name(document.source, document.title):
         return said
     found = _THIS.search(document.text, 0, HEAD)
     return (
@@ -128,17 +128,17 @@ def replied_to(title: str) -> str:
     return title[found.end() : _LOOK] if found else ""
 
 
-def own_end(document: Document) -> int:
+def own_text_end(document: Document) -> int:
     """The offset at which a mail begins to quote earlier ones, if within its first NOTE characters; else its end."""
     near = takewhile(lambda block: block.start <= NOTE, document.blocks)
     below = (block.start for block in near if says_who(document.text[block.start : block.end]))
     return next(below, len(document.text))
 
 
-def said_at(document: Document, offset: int) -> str:
+def correction_words_at(document: Document, offset: int) -> str:
     """The words with which the place at `offset` of a document says that it is part of a correction: the document's,
     those of a heading above it, or of the paragraph that it stands in or is introduced by; empty for others."""
-    if said := said_by(document):
+    if said := correction_words_of(document):
         return said
     if heading := next(filter(_TITLE.match, headings_at(document, offset)), ""):
         return heading
@@ -173,7 +173,7 @@ def is_notice(document: Document, start: int, end: int) -> bool:
     return _NOTICE.search(document.text, max(begin, end - _LOOK), end) is not None
 
 
-def noticed(text: str) -> frozenset[str]:
+def contrasted_amounts(text: str) -> frozenset[str]:
     """The amounts that a short text sets another against where it speaks of what is wrong or to be noted."""
     if not (_SET_AGAINST.search(text) and _NOTICE.search(text)):
         return frozenset()
@@ -185,7 +185,7 @@ def amounts_in(text: str) -> frozenset[str]:
     return frozenset(AMOUNT.findall(with_days(text)))
 
 
-def bare(sentence: str) -> str:
+def without_correction_label(sentence: str) -> str:
     """A sentence of a correction without what it begins with ("Correction of 21 July: ")."""
     found = _LEAD.match(sentence)
     return sentence[found.end() :] if found else sentence
