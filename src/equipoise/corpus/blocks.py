@@ -21,7 +21,7 @@ def packed_blocks(blocks: Sequence[Block]) -> bytes:
 
 
 def blocks_in(numbers: Ints, length: int) -> "Blocks":
-    """The blocks in `numbers` for a text of `length` characters. Raises ValueError where they do not hold together."""
+    """The blocks in `numbers` for a text of `length` characters. Raises ValueError as `check_blocks`."""
     if len(numbers) % WIDTH:
         raise ValueError("a block is cut off")
     rows = numbers.reshape(-1, WIDTH)
@@ -56,7 +56,7 @@ def _check(rows: Ints, length: int) -> None:
 
 
 def _check_outline(headings: Ints, own: Ints) -> None:
-    """Whether each heading is under the one that encloses it."""
+    """Raises ValueError unless each heading is under the one that encloses it."""
     levels = dict(zip(own.tolist(), headings[:, 3].tolist(), strict=True))
     open_: list[int] = []
     for row, level, under in zip(own.tolist(), levels.values(), headings[:, 6].tolist(), strict=True):
@@ -68,7 +68,7 @@ def _check_outline(headings: Ints, own: Ints) -> None:
 
 
 class Blocks(Rows[Block]):
-    """Blocks, of rows of WIDTH numbers."""
+    """The blocks of a document, made from rows of WIDTH numbers when asked for."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Documents of a store by the names that people give them."""
+"""Finds documents of a store by the names that people give them, and removes them."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath

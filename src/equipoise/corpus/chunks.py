@@ -62,8 +62,8 @@ def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) 
 
 
 def _entries(structure: Sequence[Block]) -> frozenset[int]:
-    """Where the items begin that other text than items belongs to. Long ones alone do not count: what stands above one
-    may be its title, as in a Word file all of whose paragraphs are items."""
+    """The start offsets of items that introduce a block other than an item. That an item is long is not enough: the
+    item above it may be its title, as in a Word file all of whose paragraphs are items."""
     leads = {block.intro for block in structure if block.kind is not BlockKind.ITEM}
     return frozenset(
         one.start for n, one in enumerate(structure) if n in leads and one.kind is BlockKind.ITEM

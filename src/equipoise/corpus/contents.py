@@ -1,7 +1,7 @@
 """Everything a store holds, row by row, and its digest: equal for equal content, whatever keeps it.
 
-Rows begin with the name of a table of the store file (`corpus.schema`) and come in its order; vocabulary rows are
-(term, passages that hold it, times it stands in them).
+Rows begin with the name of a table of the store file (`corpus.schema`) and come in its order; vocabulary rows go on
+with (trust, term, passages that hold it, times it stands in them).
 """
 
 import hashlib

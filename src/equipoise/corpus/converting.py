@@ -1,8 +1,8 @@
-"""Files of old kinds (Word, Excel and PowerPoint before 2007, ...) as ones that are read, by LibreOffice where it is.
+"""Converts files of old kinds (Word, Excel and PowerPoint before 2007, ...) to kinds that are read, with LibreOffice.
 
-It runs in a session of its own, held to memory and processor time, with an empty profile that allows no macros and
+It runs in a session of its own, with limits on memory and processor time, an empty profile that allows no macros and
 follows no links, an environment without secrets, and no network where the system lets a program give it up
-(`unshare`). Before it the file is bytes, behind it a file like others, which a worker reads.
+(`unshare`). Nothing else looks into the old file; a worker reads the new one as any other.
 """
 
 import os
@@ -28,7 +28,7 @@ _SET = {
     "Calc/Content/Update": {"Link": "2"},
     "Java/VirtualMachine": {"Enable": "false"},
 }  # fmt: skip
-"""Settings of LibreOffice, by their place below `org.openoffice.Office`: of links, never update them."""
+"""Settings of LibreOffice, by their place below `org.openoffice.Office`; links are never updated."""
 
 
 def converted(source: str, data: bytes) -> tuple[str, bytes]:
@@ -107,7 +107,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 @cache
 def _offline() -> list[str]:
-    """How a command is run without a network, empty where the system does not let one do that."""
+    """What to put before a command to run it without a network; empty where the system does not allow that."""
     try:
         done = subprocess.run([*_OFFLINE, "true"], capture_output=True, check=False, timeout=_ENDS_WITHIN)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""A store into another of any kind: documents under their numbers, vectors as they are, nothing made anew."""
+"""Copies a store into one of any kind: documents keep their numbers and vectors, and nothing is computed anew."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,8 +17,8 @@ AT_A_TIME = 50
 
 
 def copy(source: Store, target: Store, report: Callable[[int, int, str], None] = lambda *_: None) -> str:
-    """Everything in `source` into `target`, which is empty or holds a part of it from an earlier try; the digest of
-    both after it. `report` hears how many documents of how many are done.
+    """Copy everything in `source` into `target`, which is empty or holds a part of it from an earlier try. Returns the
+    digest that both have then. `report` hears how many documents of how many are done.
 
     Raises StoreError where the target holds something else, or not the same afterwards.
     """
@@ -52,7 +52,7 @@ def copy(source: Store, target: Store, report: Callable[[int, int, str], None] =
 
 
 def digest(store: Store) -> str:
-    """sha256 (hex) of what a store holds, its files named by where they are: stores name them from their own folder."""
+    """sha256 (hex) of what a store holds, with whole paths of its files: stores name them relative to their folder."""
     return contents.digest(_with_places(store))
 
 

@@ -1,4 +1,4 @@
-"""Passages to vectors: what the encoder is given of them, and what it may not give back."""
+"""Passages to vectors: hands their texts to the encoder, and checks what it returns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -11,8 +11,8 @@ from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.record_types import IndexEntry
 
 AT_A_TIME = 128
-"""Passages that an encoder is given together. At the end of each such call its threads wait for the last of them, and
-what is embedded is lost when the process is killed before."""
+"""Passages in one call of an encoder. At the end of a call its threads wait for the last passage, and what it has
+embedded is lost if the process is killed before."""
 
 
 def vectors_of(
@@ -33,7 +33,7 @@ def vectors_of(
 def embedded(texts: Sequence[str], encoder: Encoder, report: Callable[[int], None]) -> Array:
     """(n, d) vectors of n texts; `report` hears how many are done, now and then.
 
-    Raises CorpusError where the encoder fails on a text, ModelError or InputError where it fails at all.
+    Raises CorpusError where the encoder fails on a text, ModelError or InputError where it cannot be used at all.
     """
     vectors = np.empty((len(texts), encoder.dimensions), np.float32)
     for start in range(0, len(texts), AT_A_TIME):

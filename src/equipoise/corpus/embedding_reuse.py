@@ -1,4 +1,4 @@
-"""Vectors that other indexes on this machine hold: a file that one of them has is embedded no second time."""
+"""Reuses vectors that other indexes on this machine hold: a file that one of them has is not embedded again."""
 
 import hashlib
 import logging
@@ -22,8 +22,8 @@ _log = logging.getLogger("equipoise")
 class ReusingEncoder:
     """An Encoder for one run of indexing: the vectors of a text come from a lender that holds it, else from `encoder`.
 
-    Lent are vectors of the same encoder by name, for the same text, out of files that `store` holds too (by their
-    sha256). A lender is taken at its word, so it has to be an index that nobody but the user can write.
+    A lender's vector is taken if its encoder has the same name, the text is the same, and `store` holds the file, too
+    (by its sha256). Nothing else is checked, so a lender has to be an index that nobody but the user can write.
     """
 
     def __init__(self, encoder: Encoder, store: Store, lenders: Iterable[Path]) -> None:
@@ -33,12 +33,12 @@ class ReusingEncoder:
 
     @property
     def name(self) -> str:
-        """The encoder's."""
+        """The encoder's name."""
         return self._encoder.name
 
     @property
     def dimensions(self) -> int:
-        """The encoder's."""
+        """The encoder's dimensions."""
         return self._encoder.dimensions
 
     def encode(self, texts: Sequence[str]) -> Array:
@@ -65,7 +65,7 @@ class ReusingEncoder:
 
 
 def _take(lender: Store, wanted: set[str], held: dict[bytes, Array]) -> None:
-    """Put the vectors of a lender's passages into `held`, of wanted files alone, up to MOST."""
+    """Put the vectors of a lender's passages into `held`, only from files with a `wanted` sha256, and at most MOST."""
     with lender.snapshot():
         paths = {path for path, file in lender.files().items() if file.sha256 in wanted}
         for listed in [listed for listed in lender.listing() if listed.path in paths]:

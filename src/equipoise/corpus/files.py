@@ -21,7 +21,7 @@ _FLAGS = sum(
     getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
 BESIDE, LARGEST_BESIDE = ".meta.json", 100_000
-"""What the name of a file of metadata ends in, and its most bytes."""
+"""The ending of the name of a metadata file, and its largest size in bytes."""
 HIDDEN = "hidden"
 UNKNOWN = "of a type that is not read"
 OF_A_PAGE = "belongs to web pages in the same folder"
@@ -34,7 +34,7 @@ _NO_NAME = "the file's name is not valid UTF-8; rename it"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that was met and on purpose not read or not done, and why."""
+    """Something that was deliberately not read or not done, and why."""
 
     path: str
     reason: str
@@ -72,7 +72,7 @@ class Content:
 
     @property
     def sha256(self) -> str:
-        """Of all bytes: where it is the same, nothing has changed."""
+        """The sha256 (hex) of the file and its metadata file: where it is the same, neither has changed."""
         digest = hashlib.sha256(self.data)
         if self.beside:
             digest.update(hashlib.sha256(self.beside).digest())
@@ -81,8 +81,8 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A file or page as it came: its name for people, one whose suffix says its type, and its bytes, read when they are
-    asked for. Raises UnreadableFile then. `dated` is the day that its server says it is of."""
+    """A file or page as it came: `source` is its name for people, `name` one whose suffix says its type, `data` reads
+    its bytes and may raise UnreadableFile, and `dated` is its day according to its server."""
 
     source: str
     name: str
@@ -120,7 +120,7 @@ def find_files(paths: Iterable[str | Path]) -> Walk:
 
 
 def _miss(given: str | Path, error: OSError | ValueError, walk: Walk) -> None:
-    """Note a given path that is not there. One that could be there again is not taken for deleted."""
+    """Note a given path that cannot be used; it counts as `missing`, thus deleted, only if it surely does not exist."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         reason = "there is no such file or folder; check the path"
         if not os.path.isabs(given) and not has_working_folder():  # noqa: PTH117
@@ -173,7 +173,7 @@ def _page_of(path: Path) -> Path | None:
 
 
 def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> list[Path]:
-    """Takes the readable files among `entries`, counts the others, returns the folders."""
+    """Takes the readable files among `entries`, notes why others are not read, returns the folders."""
     folders = []
     known_files = set(entries)
     for entry in entries:
@@ -195,7 +195,7 @@ def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> l
 
 
 def _not_taken(place: Path, root: Path) -> str:
-    """Why what an entry leads to is not read, empty where it is."""
+    """Why the `place` that an entry leads to is not read; empty where it is read."""
     if not os.path.exists(place):  # noqa: PTH110  unlike Path.exists, never raises
         return "the link leads nowhere"
     if not place.is_relative_to(root):
@@ -226,8 +226,8 @@ def beside(path: Path) -> Path:
 
 
 def size_and_time(path: Path) -> tuple[int, int]:
-    """Bytes, and nanoseconds of the last change, which nobody can set back, of the file and its metadata. Raises
-    UnreadableFile."""
+    """The size in bytes of the file and its metadata file together, and when one of them last changed, in nanoseconds;
+    nobody can set that time back (but see `_changed`). Raises UnreadableFile."""
     try:
         status = path.stat()
     except OSError as error:

@@ -26,9 +26,9 @@ class WordQuery(NamedTuple):
 
 
 def matching(plan: QueryPlan) -> WordQuery:
-    """The FTS5 expression for a plan, empty where nothing finds.
+    """The FTS5 expression for a plan, empty where the plan finds nothing.
 
-    FTS5 adds up the score of every word of an expression, so each stands in it once, or each twice.
+    FTS5 adds up the scores of all words of an expression, so each stands in it equally often: once, or twice.
     """
     finding, others = plan
     if not others:
@@ -62,7 +62,7 @@ class FullText:
         self._common = {} if scope.where else self._counted()
 
     def at_once(self) -> AbstractContextManager[None]:
-        """Around what belongs to one question."""
+        """A context around all reads of one question; nothing is kept in it here."""
         return nullcontext()
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
@@ -74,7 +74,7 @@ class FullText:
         return known | {stem: row[0] for stem, row in rows if row}
 
     def _counted(self) -> dict[str, int]:
-        """Of MANY passages the terms that stand in more than FOUND_BY, with their number."""
+        """How many passages each term stands in, if more than FOUND_BY; empty for fewer than MANY passages in all."""
         held = self._connection.execute(f"SELECT count(*) FROM {words_of(self._trust)}_docsize").fetchone()[0]
         ask = f"SELECT term, doc FROM {vocabulary_of(self._trust)} WHERE doc > ?"
         return dict(self._connection.execute(ask, (FOUND_BY,))) if held >= MANY else {}
@@ -103,10 +103,10 @@ class FullText:
 
 
 class FilteredText(Postings, FullText):
-    """The same of the passages of a scope alone, counted and scored from their postings; see `postings.Postings`."""
+    """The index of a filtered scope's passages alone, counted and scored from postings; see `postings.Postings`."""
 
     def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
-        """Reads which passages these are, and how long."""
+        """Reads the ids of the scope's passages, and their lengths in tokens."""
         super().__init__(connection, scope)
         inside = scope.passages("id", SQLITE)
         ask = f"SELECT id, sz FROM {words_of(scope.trust)}_docsize WHERE {inside.text} ORDER BY id"
@@ -117,7 +117,7 @@ class FilteredText(Postings, FullText):
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Inside it each term is read once; nothing of it is kept behind."""
+        """Inside it each term is read once; its postings are forgotten at the end."""
         try:
             yield
         finally:
@@ -147,7 +147,7 @@ class FilteredText(Postings, FullText):
         return len(self._ids), int(self._lengths.sum())
 
     def _standing(self, term: str) -> tuple[Ids, Ids]:
-        """The passages (n,) that a term stands in, ascending, each as often as it does, and where (n,)."""
+        """The passage (n,) and the position in it (n,) of each occurrence of a term, ascending."""
         if term not in self._read:
             ask = f'SELECT doc, "offset" FROM {_instances_of(self._trust)} WHERE term = ?'
             rows = np.fromiter(self._connection.execute(ask, (term,)), np.dtype("int64,int64"))

@@ -34,7 +34,7 @@ __all__ = ["IndexOptions", "IndexProgress", "Judge", "Progress", "SyncOptions", 
 
 
 class SyncOptions(TypedDict, total=False):
-    """What a run says of all that it reads; see `index`."""
+    """Options of a run for everything that it reads; see `index`."""
 
     metadata: Mapping[str, Scalar] | None
     gone: Gone
@@ -43,7 +43,7 @@ class SyncOptions(TypedDict, total=False):
 
 
 class IndexOptions(SyncOptions, total=False):
-    """The same of files."""
+    """Options of a run over files; see `index`."""
 
     trust: Trust | None
     author: Author | None
@@ -64,16 +64,16 @@ def index(
     most: int = PASSAGES,
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
-    `trust` None leaves the known as they are, and makes what is new trusted. `writer` is the author of all of them
-    (`roots.writer_of`), where no path is; `metadata` is what the operator says of them (`corpus.telling`), None: as
-    before. What is new or gets another trust is written as `judge` says, so nothing
-    is found before it was judged.
+    `trust` None leaves known files and folders as they are, and makes others trusted. `writer`, if given, is the author
+    of all files (`roots.writer_of`), in place of a path; `metadata` is what the operator says of them
+    (`corpus.telling`), None: as before. `judge` decides the trust under which new files, and files that get another
+    trust, are written, so nothing is found before it was judged.
 
     A file that cannot be read, that has more than `most` passages, or on whose text the encoder fails is in `failed`,
     and its old content is no longer searched. A folder that was indexed on its own keeps its trust when one around it
-    is. The encoder makes the vectors that are not there, also of an earlier run. Raises InputError for an empty path,
+    is. The encoder makes all missing vectors, also those of an earlier run. Raises InputError for an empty path,
     CorpusError where nothing at all could be read, StoreError where the store cannot be written or was built with
-    another encoder, ModelError where that cannot be used: what was read till then stays, found by its words.
+    another encoder, ModelError where the encoder cannot be used: what was read by then stays, and words find it.
     """
     walk = find_files([paths] if isinstance(paths, str | Path) else paths)
     store.bind_encoder(encoder)

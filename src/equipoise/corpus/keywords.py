@@ -37,7 +37,7 @@ SCORED_BY = 40_000  # passages: terms beyond this many together are left out of 
 _READ = 10_000  # characters of a query
 _LONGEST = 64  # characters of a term
 LOOKED_AT = 5
-"""Passages in which a stem that was probably meant is looked up as it is written."""
+"""Most passages with a stem that was probably meant, in which its words are looked up as they are written."""
 
 # Function words of English: questions are full of them and they tell passages apart badly. Those of German and French
 # are in text/function_words.
@@ -86,7 +86,7 @@ class Stems:
         self._memory.close()
 
     def of_words(self, words: Sequence[str]) -> list[str]:
-        """Each word as the search index holds it; a word that it splits counts as its rarest-looking part."""
+        """Each word as the search index holds it: its stem, or the longest of them where the index splits the word."""
         return [max((term for term, _ in pairs), key=len, default="") for pairs in self.of_texts(words)]
 
     def of_texts(self, texts: Sequence[str]) -> list[list[tuple[str, int]]]:
@@ -112,7 +112,7 @@ class Terms(Protocol):
         ...
 
     def vocabulary(self) -> Iterable[str]:
-        """Every stem of letters, three or more, and perhaps more of them that stand in no passage."""
+        """Every stem of three or more letters, and perhaps some that stand in no passage."""
         ...
 
 
@@ -125,13 +125,13 @@ class Keywords:
         self.stems = stems
 
     def misspelt(self, text: str, known: Container[str]) -> list[tuple[str, list[str]]]:
-        """The words of `text` that are neither `known` nor in the store, each with the stems that it is near to."""
+        """The words of `text` that are neither `known` nor in the store, each with the store's stems that are near."""
         missing = self.out_of_corpus(unknown(text, known))
         stems = list(self._terms.vocabulary()) if missing else []
         return [(word, self._first_known(near_stems(word.lower(), stems))) for word in missing]
 
     def out_of_corpus(self, words: Sequence[str]) -> list[str]:
-        """Those of the words that no passage has in any form. Letters of scripts without spaces are no words."""
+        """The words that no passage has in any form; words of scripts without spaces are left out."""
         words = [word for word in words if not is_unspaced(word)]
         stems = self.stems.of_words([word.lower() for word in words])
         frequent = self.frequencies(stems)
@@ -145,7 +145,7 @@ class Keywords:
     def corrections(
         self, text: str, known: Mapping[str, int], holding: Callable[[str], Iterable[Passage]]
     ) -> tuple[Correction, ...]:
-        """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
+        """See `partition.Partition.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
         foreign = is_foreign(text)
         english = {} if foreign else known
         slips = dict(small(text, english))
@@ -157,8 +157,8 @@ class Keywords:
         return tuple(pair for pair in pairs.items() if pair[1])
 
     def _respelt(self, text: str, english: Container[str]) -> dict[str, str]:
-        """The words of `text` that no passage has, with the way that some passage writes their umlauts. A word of
-        `english` has none: the search index holds "dös" wherever it holds "do"."""
+        """The words of `text` that no passage has, each as some passage has it with its umlauts written otherwise.
+        Words of `english` are left out: the search index holds "dös" wherever it holds "do"."""
         strange = [word for word in plain(text) if len(word) >= SHORTEST and not is_known(word, english)]
         others = {word: other for word in strange if (other := umlauts(word))}
         heard = {
@@ -168,7 +168,7 @@ class Keywords:
         return {word: found[0] for word, found in heard.items() if found}
 
     def _words(self, stems: Iterable[str], holding: Callable[[str], Iterable[Passage]]) -> Iterator[str]:
-        """The words with one of the stems in some passages that hold one."""
+        """The words that have one of the stems, from some passages that hold it."""
         for stem in stems:
             for passage in holding(stem):
                 yield from self._words_of(stem, word_text(passage))
@@ -179,7 +179,7 @@ class Keywords:
         return [word for word, its in zip(words, self.stems.of_words(words), strict=True) if its == stem]
 
     def plan(self, query: str) -> QueryPlan:
-        """How to search for `query`; nothing finds where no term of it is in the store."""
+        """How to search for `query`; `finding` is empty where no term of it is in the store."""
         known = sorted((f, n, w) for n, (w, f) in enumerate(self._frequent(terms(query))) if f)[:MOST_TERMS]
         finding = [w for w, total in _running(known) if total <= FOUND_BY] or [w for _, _, w in known[:1]]
         scoring = [w for w, total in _running(known) if total <= SCORED_BY]
@@ -204,7 +204,7 @@ class Keywords:
 
 
 def _running(known: list[tuple[int, int, str]]) -> list[tuple[str, int]]:
-    """Each term, rarest first, with the number of passages up to and with it."""
+    """Each term, rarest first, with the sum of its frequency and those before it, in passages."""
     total, running = 0, []
     for frequency, _, word in known:
         total += frequency

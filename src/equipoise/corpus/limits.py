@@ -19,7 +19,7 @@ REPLY_FOR_A_BYTE = 20
 """More for each byte of the file. XML packs to a tenth, and the text is but a part of it."""
 
 PASSAGES = 1_000_000
-"""Of any file. To make their vectors takes hours."""
+"""Most passages of any file: making their vectors takes hours."""
 
 MEMORY = 1_000_000_000
 """Bytes of address space for any file. Python with all loaders takes 0.2 of them."""
@@ -32,8 +32,8 @@ SECONDS = 60
 SECONDS_FOR_A_MEGABYTE = 20
 """More for each megabyte of the file; PDF, the slowest kind, takes about a quarter of that."""
 WALL = 10 if resource is None else 60
-"""Wall-clock time in multiples of processor time. Where that is limited this is only for what sleeps: a machine
-fifty times too busy makes no file fail."""
+"""Wall-clock limit in multiples of the limit of processor time. Where the system enforces that one, this one only has
+to end what sleeps, so no file fails on a machine that is fifty times too busy."""
 
 _OPEN_FILES = 64
 

@@ -29,15 +29,15 @@ _BYTES = 64_000_000  # of the items ahead together, unless one alone is larger
 _NAMED = 5
 
 Label = Callable[[str, FileRecord | None], FileRecord]
-"""Whose a document is, by its key and what the store knows of it: trust, root, author and metadata."""
+"""Makes the record of a document from its key and the store's old record: trust, root, author and metadata."""
 Spare = Callable[[Sequence[str]], Sequence[tuple[LeftOut, Sequence[str]]]]
-"""What of the keys that seem gone stays, since too many are gone at once: why, and which."""
+"""Of keys that seem gone, chooses those that stay since too many are gone at once: pairs of why, and which."""
 _Outcome = Same | list[tuple[ItemPart, Fresh]]
 
 
 @dataclass(slots=True)
 class _Begun:
-    """An item that is ours: what the store knows of it by the endings of its keys, and what comes of reading it."""
+    """An item that this process has claimed: `olds` are the store's records of it by the endings of their keys."""
 
     item: Item
     label: FileRecord
@@ -49,7 +49,7 @@ class _Begun:
 
 @dataclass(slots=True)
 class Mirror:
-    """One run: who writes, whose the documents are, and what the index knows of the source's."""
+    """One run: the source, what writes and reads, the label of each document, and the index's `known` records."""
 
     source: DocumentSource
     writer: IndexWriter
@@ -82,7 +82,7 @@ class Mirror:
         return replace(writer.report(), failed=failed, left_out=left_out, seconds=seconds)
 
     def _take(self) -> int:
-        """Take every item in its turn, those that another process has at last; how many there were."""
+        """Write every item in turn, those that another process has claimed last; returns how many there were."""
         number, left = 0, self.source.items(self.known)
         while True:
             with closing(self._in_turn(left)) as turns:
@@ -98,8 +98,8 @@ class Mirror:
             time.sleep(PAUSE_S)
 
     def _in_turn(self, items: Iterable[Item]) -> Generator[_Begun, None, None]:
-        """The items in their order, each once it is its turn, but for those that other processes have; no worker is
-        started for unchanged ones."""
+        """The items in order, a few being read ahead; those that other processes have claimed go into `_others`. No
+        worker is started for unchanged items."""
         waiting: deque[_Begun] = deque()
         try:
             for item in items:
@@ -138,7 +138,7 @@ class Mirror:
         return _Begun(item, label, there, reading, max(item.size, 1))
 
     def _read(self, item: Item, old: FileRecord | None) -> _Outcome:
-        """What is there now; content that is the `old` one is not parsed again."""
+        """Read the item; content that is the same as in `old` is not parsed again."""
         made = []
         for part in self.source.read(item):
             content = part.content

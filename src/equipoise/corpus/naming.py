@@ -1,4 +1,4 @@
-"""What the documents of a file are called in a store, and all else that is known of them when they are read."""
+"""Makes the documents of a file once it is read: their names in the store, trust, author and metadata."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ def documents_of(
     said: Mapping[str, Scalar],
     store: Store,
 ) -> list[Document]:
-    """The documents of a file with its source, or its whole name where that is taken: an untrusted one that has a name
-    of theirs gets another. `said` is known of all of them and comes before what they say of themselves."""
+    """The documents of a file. `place` is its source and its whole name, used where the source is taken; an untrusted
+    document with a name of theirs may get another. `said` is metadata of all of them, which overrides their own."""
     source, whole = place
     if any(_is_taken(_full_source(reading, source), record, store) for reading in readings):
         source = whole
@@ -28,14 +28,14 @@ def documents_of(
 
 
 def _known(own: Mapping[str, Scalar], said: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Both, and of the document's own names no more than there is room for."""
+    """A document's `own` metadata overridden by `said`; of its own names only as many as MOST leaves room for."""
     room = MOST - len(said)
     return {**dict([pair for pair in own.items() if pair[0] not in said][:room]), **said}
 
 
 def _is_taken(source: str, record: FileRecord, store: Store) -> bool:
-    """True where another file, indexed from another working folder, has this source already. What a trusted file is
-    called must not depend on others: an untrusted document that has its source, or its id, gets another one."""
+    """True where another file, indexed from another working folder, has this source already. The name of a trusted
+    file must not depend on others: an untrusted document that has its source, or its id, is renamed."""
     doc_id = document_id(source)
     owner = store.file_of(doc_id)
     if owner == record.path or not _has(store, doc_id):

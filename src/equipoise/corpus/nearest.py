@@ -24,18 +24,18 @@ from equipoise.maths.signs import Bits, differing, fewest, sign_bits
 from equipoise.maths.similarity import largest, top_k
 
 EXACT_UP_TO = 20_000
-"""Passages. Exact search over so many takes less time than anything else that a question needs."""
+"""Most passages that are always searched exactly: it takes less time than anything else that a question needs."""
 IN_MEMORY = 150_000
-"""Passages: 230 MB with 384 dimensions."""
+"""Most passages whose vectors are held in memory: 230 MB with 384 dimensions."""
 SHORTLIST, SHARE, LEAST = 30_000, 30, 10
-"""Passages that signs choose: one of SHARE up to SHORTLIST of them, and LEAST times as many as are wanted."""
+"""Of n passages signs choose n / SHARE, at most SHORTLIST, but at least LEAST times as many as are wanted."""
 SETTLED = 4
-"""Times as many passages as are wanted have their vectors read from the file. Recall of the exact best 20 by the best
-50 is at least .99 (benchmarks/speed)."""
+"""Codes choose SETTLED times as many passages as are wanted; their vectors are read from the file. Recall of the exact
+best 20 by the best 50 is at least .99 (benchmarks/speed)."""
 MORE = 16
 """Rows beyond those wanted that are ranked exactly with them."""
 CLOSE = 1e-5
-"""Sums of float32 products that differ by more are in their order already."""
+"""Inner products summed in float32 that differ by more than this are in the right order already."""
 
 _MOST_IDS = 1 << 62
 _ROWS = 1 << 14  # vectors whose signs are taken at a time
@@ -54,8 +54,8 @@ class Signs(NamedTuple):
 
 
 class Filed(NamedTuple):
-    """What finds vectors that are in the file alone: their `codes` (n, b), the numbers of their `documents` (m,) in the
-    store, and the row of each one's first in `starts` (m + 1,)."""
+    """What locates vectors that stay in the file: their `codes` (n, b), the numbers of their `documents` (m,) in the
+    store, and `starts` (m + 1,), the row of each document's first vector and the end."""
 
     codes: Codes
     documents: Ids
@@ -63,8 +63,8 @@ class Filed(NamedTuple):
 
 
 class Nearest:
-    """What is in memory of the vectors of one scope, as long as the store does not change. Call its methods inside a
-    snapshot."""
+    """The vectors of one scope, or their signs and codes, held in memory as long as the store does not change. Call its
+    methods inside a snapshot."""
 
     def __init__(self, connection: sqlite3.Connection, scope: DocumentScope) -> None:
         self._connection, self._scope = connection, scope
@@ -109,7 +109,7 @@ class Nearest:
         return read_rows(self._connection, filed, rows)
 
     def signs(self) -> Signs:
-        """Those of all vectors. Raises Damage."""
+        """The signs of all vectors. Raises Damage."""
         if self._signs is None:
             held = self.matrix() if self._holds_at_most(IN_MEMORY) else None
             self._signs = (
@@ -124,8 +124,8 @@ class Nearest:
 
 
 class FilteredNearest(Nearest):
-    """The same for what a filter means of a scope: which rows these are. Vectors, signs and codes are those of the
-    `whole`, so that many filters need little memory; which of them decide is a matter of the rows alone."""
+    """The vectors of the passages that a filter matches: it keeps only which rows of the `whole` partition these are.
+    Vectors, signs and codes are those of the whole, so that many filters need little memory; only these rows count."""
 
     def __init__(
         self, connection: sqlite3.Connection, scope: DocumentScope, whole: Callable[[], Nearest]
@@ -135,7 +135,7 @@ class FilteredNearest(Nearest):
         self._rows: Rows | None = None
 
     def matrix(self) -> tuple[Ids, Array]:
-        """See Nearest; made anew each time, unless they are few and the others in the file."""
+        """See Nearest; made anew each time, and kept only if it is small and the vectors of the whole stay on file."""
         if self._matrix is not None:
             return self._matrix
         made = self.ids(), self._whole().at(self._inside())
@@ -157,7 +157,7 @@ class FilteredNearest(Nearest):
         return Signs(ids[rows], bits[:, rows], filed and filed._replace(codes=filed.codes[rows]))
 
     def _inside(self) -> Rows:
-        """The rows of the whole."""
+        """The rows of the whole that are in this scope, ascending."""
         if self._rows is None:
             inside = self._scope.passages("passage_id", SQLITE)
             ask = f"SELECT passage_id FROM passages WHERE {inside.text} ORDER BY passage_id"
@@ -168,7 +168,7 @@ class FilteredNearest(Nearest):
 
 
 def shortlist(signs: Signs, vector: Array, k: int) -> Rows:
-    """The rows, ascending, whose vectors `vector` (d,) is multiplied with, to find the `k` nearest."""
+    """The rows (m,), ascending, among which exact products find the `k` nearest to `vector` (d,)."""
     chosen = max(LEAST * k, min(SHORTLIST, len(signs.ids) // SHARE))
     rows = fewest(differing(signs.bits, vector), chosen)
     if signs.filed is None:
@@ -177,11 +177,10 @@ def shortlist(signs: Signs, vector: Array, k: int) -> Rows:
 
 
 def read_matrix(connection: sqlite3.Connection, scope: DocumentScope) -> tuple[Ids, Array]:
-    """The ids (n,) of all passages of a scope that have vectors, ascending, and these, unit vectors
-    (n, d); both cannot be written to.
-    Raises Damage.
+    """The ids (n,), ascending, of all passages of a scope that have vectors, and these unit vectors (n, d); both are
+    read-only. Raises Damage.
 
-    Memory is that of the vectors in the file, whatever it says of their number.
+    Memory is that of the vectors in the file, whatever number of them it claims.
     """
     total, width = _size(connection, scope)
     ids, matrix = np.empty(total, np.int64), np.empty((total, width), np.float32)
@@ -193,7 +192,7 @@ def read_matrix(connection: sqlite3.Connection, scope: DocumentScope) -> tuple[I
 
 
 def read_signs(connection: sqlite3.Connection, scope: DocumentScope) -> Signs:
-    """The sign bits and codes of all vectors of a scope. Memory is theirs and that of the ids: vectors go by.
+    """The sign bits and codes of all vectors of a scope. Needs memory for these and the ids, not for all the vectors.
 
     Raises Damage.
     """
@@ -288,7 +287,7 @@ def _each(connection: sqlite3.Connection, scope: DocumentScope, total: int, widt
 
 
 def _pieces(connection: sqlite3.Connection, document: int, rows: Rows, width: int) -> Array:
-    """(n, d): some vectors of a document with many."""
+    """The vectors (n, d) of some `rows` (n,) of a document that has many."""
     data = bytearray()
     with connection.blobopen("vectors", "data", document, readonly=True) as blob:
         for row in rows.tolist():

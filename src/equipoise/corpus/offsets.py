@@ -37,8 +37,8 @@ def spans(numbers: Ints, length: int) -> "Spans":
 
 
 class Rows(Sequence[T]):
-    """Things that are rows of numbers (n, d), made where they are asked for; equal to the tuple of them, and as
-    immutable.
+    """A sequence of things, stored as rows of numbers (n, d) and made only when asked for; it equals the tuple of them,
+    and is as immutable.
 
     A question reads the documents of all its candidates and quotes from few of them: a tuple of all sentences of each
     would cost more than the rest of retrieval.
@@ -53,7 +53,7 @@ class Rows(Sequence[T]):
     @staticmethod
     @abstractmethod
     def made(row: list[int]) -> T:
-        """What a row stands for."""
+        """The thing that a row of numbers stands for."""
 
     @property
     def all(self) -> tuple[T, ...]:

@@ -15,7 +15,7 @@ from equipoise.corpus.offsets import Offsets, check_pages, packed, spans, unpack
 from equipoise.text import visible
 
 LONGEST_FRAGMENT = 1_000
-"""Characters of what tells the documents of one file apart (the id of a row): it stands in every source."""
+"""Most characters of a fragment, such as the id of a row: it is a part of the document's source."""
 
 _LONGEST_ENCODING = 20
 _LISTS = ("pages", "sentences", "passages", "blocks")

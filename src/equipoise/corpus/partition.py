@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NOTICED = 1_000
-"""Short documents of a folder that are read once for what they set against another amount: 50 microseconds each."""
+"""Most short documents of a folder that are read, once, for amounts that they say are wrong: 50 microseconds each."""
 
 
 class Beside(NamedTuple):
-    """Of a folder the ids of corrections, and the numbers of other documents of at most NOTE characters."""
+    """In one folder: the ids of corrections, and the numbers of other documents of at most NOTE characters."""
 
     corrections: list[str]
     short: list[int]
 
 
 class Remembered:
-    """What was read from a state of a store, until another state is seen; threads may see different ones."""
+    """A cache of what was read from one state of a store, until another one is seen; threads may see different ones."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -46,7 +46,7 @@ class Remembered:
         self._kept: dict[str, Any] = {}
 
     def of(self, state: object, name: str, read: Callable[[], T]) -> T:
-        """What `read` gives for the state that is seen now."""
+        """What `read` gives in `state`, the one that is seen now; read once, then kept under `name`."""
         with self._lock:
             if state == self._state and name in self._kept:
                 kept: T = self._kept[name]
@@ -60,7 +60,7 @@ class Remembered:
 
 
 class SearchIndex(Terms, Protocol):
-    """The words of a partition."""
+    """The full text search index of a partition."""
 
     def with_term(self, term: str, most: int | None = None) -> list[int]: ...
 
@@ -70,9 +70,9 @@ class SearchIndex(Terms, Protocol):
 
 
 class Partition(ABC):
-    """The documents of one trust, or what a filter means of them, searched by themselves: whatever a method gives is a
-    function of these documents alone, byte for byte, but for the numbers of passages within a filter. It is made by its
-    store; what it keeps in memory goes when the store changes."""
+    """The documents of one trust, or those of them that a filter matches, searched by themselves: what a method returns
+    depends on these documents alone, byte for byte, but for the numbers of passages, which a filter does not change. A
+    store makes its partitions; what they keep in memory goes when the store changes."""
 
     DIALECT: SqlDialect
 
@@ -93,7 +93,7 @@ class Partition(ABC):
     def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
         """At most `k` (passage_id, cosine) for a unit vector (d,), best first, ties by id.
 
-        Of more than 20,000 passages the search is approximate unless `exact`.
+        Over more than 20,000 passages the search may be approximate unless `exact`.
         """
 
     @abstractmethod
@@ -186,7 +186,7 @@ class Partition(ABC):
         return self._remembered("sources", read)
 
     def correcting(self) -> Mapping[PurePosixPath, Beside]:
-        """By folder the documents whose title or file name says that they are a correction, and the short ones."""
+        """For each folder, documents whose title or file name says that they are a correction, and short documents."""
         inside = self.scope.documents("number", self.DIALECT)
         short = f'SELECT document FROM passages GROUP BY document HAVING max("end") <= {NOTE}'
         ask = (
@@ -208,8 +208,8 @@ class Partition(ABC):
         return self._remembered("correcting", read)
 
     def notices(self, folder: PurePosixPath) -> Sequence[tuple[str, frozenset[str]]]:
-        """The ids of the short documents of a folder that set one amount against another, each with those that it says
-        to be wrong; none where there are more than NOTICED short ones."""
+        """The ids of the short documents of a folder that set one amount against another, each with the amounts that it
+        says are wrong; none where there are more than NOTICED short ones."""
         beside = self.correcting().get(folder)
         if beside is None or len(beside.short) > NOTICED:
             return ()

@@ -1,4 +1,4 @@
-"""A page of a PDF as a PNG, with the rectangles of a quote: in a process of its own, within limits.
+"""Draws a page of a PDF as a PNG, with quotes marked: in a process of its own, within limits.
 
 `picture` starts `python -m equipoise.corpus.pictures`, which gets the file's bytes on stdin and looks for the quote
 among the page's letters, blind to white space and hyphens. A quote that is not found is not marked: better none than
@@ -30,11 +30,11 @@ Rect = tuple[float, float, float, float]
 Pixels = NDArray[np.uint8]
 
 SCALE = 1.6
-"""Pixels for a point: 1,300 lines for a page of paper."""
+"""Pixels per point: a page of paper becomes about 1,300 pixels high."""
 MOST_PIXELS = 6_000_000
 MEMORY, SECONDS, WALL = 2_000_000_000, 20, 60.0
 _SKIPPED = frozenset("-\u00ad\u2010\u2011\ufffe\u0002")
-_DIM = 0.45  # what is left of blue where a page is marked
+_DIM = 0.45  # factor for the blue channel where a page is marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def locate(text: str, quote: str, near: float = 0.0) -> tuple[int, int] | None:
 
 
 def _bare(text: str) -> tuple[str, list[int]]:
-    """The letters that count, and where in `text` each stands."""
+    """The letters of `text` (NFKC) without white space and hyphens, and the index in `text` of each."""
     letters: list[str] = []
     places: list[int] = []
     for at, letter in enumerate(text):

@@ -36,18 +36,18 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
 
 
 def _inside(stretches: Iterable[tuple[int, int]], start: int, end: int) -> tuple[tuple[int, int], ...]:
-    """What of the stretches lies in text[start:end], from its start."""
+    """The parts of the stretches that lie in text[start:end], as offsets from `start`."""
     cut = ((max(low, start), min(high, end)) for low, high in stretches)
     return tuple((low - start, high - start) for low, high in cut if low < high)
 
 
 def search_text(passage: Passage) -> str:
-    """What vectors see of a passage: its document's title, the headings that do not stand in
-    its text, and its text."""
+    """The text of a passage that is embedded: its document's title, the headings that its text does not have, and its
+    text."""
     above = [line for line in passage.headings if line not in passage.text]
     return "\n".join(line for line in (passage.title, " > ".join(above), passage.text) if line)
 
 
 def word_text(passage: Passage) -> str:
-    """What full text search sees of a passage: `search_text` with pairs of letters where words have no spaces."""
+    """The text of a passage that full text search indexes: `search_text`, in scripts without spaces as letter pairs."""
     return with_cjk_bigrams(search_text(passage))

@@ -16,7 +16,7 @@ def shown(path: Path) -> str:
 
 
 def is_of_store(path: str | Path, store: Place) -> bool:
-    """Whether a file is the store's, or is called like it with more behind: its log, or one that is being made."""
+    """Whether a file is the store file, or its path begins with that one's: its log, or one that is being made."""
     return isinstance(store, Path) and os.path.realpath(path).startswith(os.path.realpath(store))
 
 
@@ -40,7 +40,7 @@ def is_address(key: str) -> bool:
 
 
 def named(key: str, places: "Places") -> str:
-    """What has this name in the store, for people."""
+    """The name for people of the file or page that the store calls `key`."""
     return key if is_address(key) else shown(places.path(key))
 
 
@@ -58,5 +58,5 @@ class Places:
             return path.as_posix()
 
     def path(self, key: str) -> Path:
-        """Where what has this name lies."""
+        """The path of the file or root that has this name in the store."""
         return Path(os.path.normpath(self.folder / key))

@@ -39,12 +39,12 @@ class Readable(ABC):
         """Inside it every read of this thread sees the store as at one moment, whatever others write."""
 
     def partition(self, trust: Trust, where: Where | None = None) -> Partition:
-        """The documents of this trust, or those of them that `where` means, searched by themselves. Keep one with a
-        filter while it is asked again: what it has in memory goes with it."""
+        """The documents of this trust, or those of them that `where` matches, searched by themselves. Keep a partition
+        with a filter as long as it is used again: what it has in memory goes with it."""
         return self._partitions[trust] if where is None else self._part(DocumentScope(trust, where))
 
     def counts(self) -> Counts:
-        """How much the store holds, both partitions together."""
+        """How much the store holds, all partitions together."""
         with self.snapshot():
             ((files,),) = self._rows("SELECT count(*) FROM files")
             return Counts.of(files, {trust: part.counts() for trust, part in self._partitions.items()})
@@ -76,7 +76,7 @@ class Readable(ABC):
 
     @abstractmethod
     def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
-        """The titles that most passages stand under, of trusted documents that `where` means."""
+        """The `most` titles with the most passages, of trusted documents that `where` matches."""
 
     def file_of(self, doc_id: str) -> str | None:
         """The path (as in `files`) a document came from; None for an unknown one or one from no file."""
@@ -127,7 +127,7 @@ class Readable(ABC):
             return tuple(record_types.read_passage(number, place, document) for number, place in places)
 
     def encoder_name(self) -> str:
-        """Whose vectors the store holds, "" before an encoder was bound."""
+        """The name of the encoder whose vectors the store holds; "" before one was bound."""
         return self._meta().get("encoder", "")
 
     def check_encoder(self, encoder: Encoder) -> None:
@@ -143,7 +143,7 @@ class Readable(ABC):
         return ""
 
     def read_after(self, mark: str) -> None:  # noqa: B027
-        """From now on reads see at least what the mark was made after, whichever replica of a database is asked."""
+        """From now on reads see at least the changes made before the mark, whichever replica of a database is asked."""
 
     def digest(self) -> str:
         """sha256 (hex) over everything the store holds, but not how it lays it out: stores of every kind with the
@@ -152,7 +152,7 @@ class Readable(ABC):
 
     @abstractmethod
     def _mapped(self) -> AbstractContextManager[None]:
-        """Turns what the database says, and Damage, into a StoreError."""
+        """A context that turns errors of the database, and Damage, into a StoreError."""
 
     @abstractmethod
     def _rows(self, ask: str, *values: object) -> list[tuple[Any, ...]]:
@@ -160,7 +160,7 @@ class Readable(ABC):
 
     @abstractmethod
     def _each(self, ask: str, *values: object) -> Iterable[tuple[Any, ...]]:
-        """The same one by one, inside a snapshot: there may be millions."""
+        """The rows that a statement finds, one by one, inside a snapshot: there may be millions."""
 
     @abstractmethod
     def _part(self, scope: DocumentScope) -> Partition: ...

@@ -28,7 +28,7 @@ DOCUMENT = (
 )
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author, metadata FROM files"
 MOST_DIMENSIONS = 65_536
-_UNIT = 1e-3  # of a squared length; float32 rows of 65,536 dimensions stay a hundred times nearer to 1
+_UNIT = 1e-3  # largest error of a squared length; that of float32 rows of 65,536 dimensions is a hundred times smaller
 
 
 class Damage(Exception):
@@ -104,7 +104,7 @@ class Numbered:
         )
 
     def is_like(self, other: "Numbered | None") -> bool:
-        """Whether vectors of one are those of the other: both have the same text, cut alike."""
+        """Whether vectors of one fit the other: both are the same document, with the same text, cut alike."""
         return other is not None and self._seen == other._seen
 
     @property
@@ -263,7 +263,7 @@ def rows_of(ids: Ids, wanted: Ids) -> tuple[NDArray[np.bool_], NDArray[np.intp]]
 
 
 def check_meta(path: Place, stored: Mapping[str, str], given: Mapping[str, str]) -> None:
-    """Raises StoreError where vectors of the encoder in `stored` are not of the one in `given`."""
+    """Raises StoreError where the encoder in `stored` is another one than in `given` (both as of `meta_of`)."""
     if stored and stored != given:
         theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
         one, two = (m.get("encoder", "").rpartition("/")[0] for m in (stored, given))
@@ -289,7 +289,7 @@ def are_unit(vectors: Array) -> bool:
 
 
 def check_number(numbered: Numbered) -> None:
-    """Raises CorpusError for a document whose number is of the other partition."""
+    """Raises CorpusError for a document whose number is of another partition."""
     if trust_of(numbered.number) is not numbered.entry.document.trust:
         raise CorpusError(
             f"{name_of(numbered.entry.document)} has a number of the other partition: index it again"
@@ -328,7 +328,7 @@ def check_keepable(name: str, fields: Iterable[str]) -> None:
 
 
 def check_vectors(entry: IndexEntry, vectors: Array, width: int) -> None:
-    """Raises CorpusError for vectors that are not one of length 1, and of this width, for each passage."""
+    """Raises CorpusError unless there is one vector of length 1, with `width` dimensions, for each passage."""
     shape = (len(entry.spans), width)
     if vectors.shape != shape or not are_unit(vectors):
         raise CorpusError(
@@ -346,7 +346,7 @@ def check_passages(entry: IndexEntry) -> None:
 
 
 def storable(text: str) -> str:
-    """`text` where a store can hold it, else a text that is no document's id."""
+    """`text` where a store can hold it, else "", which is no document's id."""
     return "" if UNSTORED.search(text) else text
 
 

@@ -16,8 +16,8 @@ class IndexReport:
     `guessed` has (source, encoding) for those of files that do not say their encoding, `unread` (source, script)
     for those that the encoder does not read.
     `strangers` are the ids of new documents that are not trusted, `alike` (source, trusted source) for those of them
-    that look like a trusted document: whoever has both partitions says so (`rag.impersonation`). `comments` says how
-    many of those added, changed and so on are what readers wrote below a page.
+    that look like a trusted document, filled in by who has both partitions (`rag.impersonation`). `comments` has
+    (field, number) of those added, changed and so on that are what readers wrote below a page.
     """
 
     added: int = 0

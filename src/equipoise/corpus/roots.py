@@ -49,9 +49,9 @@ def writer_of(key_id: str) -> str:
 
 @dataclass(slots=True)
 class Roots:
-    """The trust and author of files in one run: `trust` and `author` for what was asked for, what is known for nearer
-    roots; None, and `metadata` None, leave those that are known as they are: what is new is trusted. `writer` is the
-    author of all files, whatever their paths."""
+    """The trust, author and metadata of files in one run: `author` is for all files below the `asked` paths, `trust`
+    and `metadata` only where no nearer path is known to have its own. None leaves what is known as it is; what is below
+    no known root is then trusted. `writer`, if any, is the author of all files, whatever their paths."""
 
     asked: frozenset[Path]
     trust: Trust | None = None
@@ -64,8 +64,8 @@ class Roots:
     _kept: dict[Path, int] = field(default_factory=dict)
 
     def learn(self, records: Iterable[FileRecord], places: Places) -> None:
-        """Take what the store's files say of their roots. One with files of both kinds, or with such that are held
-        back, is untrusted; of a file of which something else was said than of its root, that is known."""
+        """Learn the trust, authors and metadata of known roots from the store's files. A root with any file that is
+        untrusted or held back is untrusted; a file whose metadata differ from its root's keeps its own."""
         for record in records:
             root = places.path(record.root)
             if self.known.get(root) is not Trust.UNTRUSTED:
@@ -90,7 +90,7 @@ class Roots:
         return self.trust or Trust.TRUSTED, path
 
     def author_of(self, path: Path, root: Path) -> Path:
-        """What stands for the author of the file at `path`, whose root this is: a path."""
+        """The path that stands for the author of the file at `path`, whose root this is."""
         named = self.author if any(place in self.asked for place in (path, *path.parents)) else None
         match named or self._authors.get(root, Author.PATH):
             case Author.FILE:
@@ -126,7 +126,7 @@ class Roots:
         ]
 
     def _asked_for(self, asked: Path) -> tuple[Trust, Path]:
-        """The trust of what was asked for by this path, and the known root that already says so, else the path, from
+        """The trust for the path `asked`, and its root: the nearest known root if it has that trust, else `asked`, from
         now on a root of its own."""
         nearest = next((place for place in (asked, *asked.parents) if place in self.known), None)
         if nearest is None:
@@ -142,12 +142,12 @@ class Roots:
 
 
 def of_files(store: Store) -> dict[str, FileRecord]:
-    """What the store knows of files, by their names; pages of sites have no place in folders."""
+    """The store's records of files, by name, without those of pages of sites, which lie in no folder."""
     return {key: record for key, record in store.files().items() if not is_address(key)}
 
 
 def gone(records: Iterable[FileRecord], walk: Walk, places: Places) -> list[str]:
-    """Files of the store, by name, that were asked for and not met: deleted, or reached by a link before.
+    """Files of the store, by name, that were asked for and not met: deleted, or once reached by a link.
 
     Asked for are files under a given path and those recorded for it. A missing folder says nothing of its files.
     """

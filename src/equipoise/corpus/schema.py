@@ -30,7 +30,7 @@ from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
 VERSION = 5
-"""Raise it also where `pieces.word_text` gives other words for the same passage: they are deleted by their words."""
+"""Increase it also if `pieces.word_text` changes the words of a passage: the index deletes passages by their words."""
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -155,7 +155,7 @@ def _uris(path: Path, *, create: bool, read_only: bool) -> list[str]:
 
 def _opened(uri: str, path: Path, *, create: bool, timeout: float) -> sqlite3.Connection:
     if create and not path.exists():
-        # SQLite says what is wrong; what it writes beside the file has the file's mode
+        # SQLite reports an error itself later; the files that it writes beside this one take its mode
         with suppress(OSError):
             path.touch(mode=0o600)
     connection = sqlite3.connect(

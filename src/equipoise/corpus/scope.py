@@ -1,10 +1,10 @@
-"""Which documents a search is over: those of one trust, or of these those that a filter means, as a condition in SQL.
+"""Which documents a search is over, as a condition in SQL: those of one trust, or those of them that a filter matches.
 
 Every statement of a partition has the condition, so what is counted, scored, corrected or remembered within a filter is
 what a store gives that holds these documents alone.
 
-A store has a partition for each `Trust`, told apart by numbers: each counts its documents and passages by itself, from
-`first` on, so a number says which one it belongs to, and what is in one leaves the numbers of the others as they are.
+A store has a partition for each `Trust`, told apart by numbers: each numbers its documents and passages by itself, from
+`first` on, so a number tells its partition, and what is in one partition never changes the numbers of another.
 """
 
 import json
@@ -17,7 +17,7 @@ from equipoise.core.types import Document, Trust
 from equipoise.core.where import And, In, Not, Or, Range, Where, key_of
 
 SIZE = 1 << 40
-"""Numbers of a partition: documents and passages of each have fewer."""
+"""How many numbers each partition has; it holds fewer documents, and fewer passages."""
 _FIRST = {Trust.TRUSTED: 1, Trust.UNTRUSTED: SIZE + 1, Trust.HELD: 2 * SIZE + 1}
 
 
@@ -37,15 +37,15 @@ def trust_of(number: int) -> Trust:
 
 
 class Sql(NamedTuple):
-    """A condition, and the values of its places."""
+    """A condition, and the values of its placeholders, in order."""
 
     text: str
     values: tuple[object, ...]
 
 
 class SqlDialect(NamedTuple):
-    """How a kind of database asks: its sign for a place; the value of a name as text and as number, null for another
-    kind, each with two places for the name; how the name is written there; and that a column is among what is asked."""
+    """The SQL of a kind of database: its placeholder (`place`), a metadata value as `text` or as `number` (null for
+    another kind; both take the name twice, written as `path`), and that a column is `among` the rows of a query."""
 
     place: str
     text: str
@@ -72,45 +72,45 @@ POSTGRES = SqlDialect(
 
 @dataclass(frozen=True, slots=True)
 class DocumentScope:
-    """The documents of `trust` that `where` means; None: all of them."""
+    """The documents of `trust` that `where` matches; None: all of them."""
 
     trust: Trust
     where: Where | None = None
 
     @property
     def name(self) -> str:
-        """The same for equal scopes only."""
+        """A cache key, equal only for equal scopes."""
         return f"{self.trust} {key_of(self.where)}"
 
     def has(self, document: Document) -> bool:
-        """Whether the document is one of them."""
+        """Whether the document is in the scope."""
         return document.trust is self.trust and (self.where is None or self.where.matches(document.metadata))
 
     def documents(self, column: str, dialect: SqlDialect) -> Sql:
-        """That `column` is the number of one of the documents."""
+        """The condition that `column` is the number of a document in the scope."""
         if self.where is None:
             return self._numbered(column, dialect)
         return self._found(column, dialect, "number FROM documents", meant_by(self.where, dialect))
 
     def passages(self, column: str, dialect: SqlDialect) -> Sql:
-        """That `column` is the id of a passage of one of the documents."""
+        """The condition that `column` is the id of a passage of a document in the scope."""
         if self.where is None:
             return self._numbered(column, dialect)
         return self._found(column, dialect, "passage_id FROM passages", self.documents("document", dialect))
 
     def _numbered(self, column: str, dialect: SqlDialect) -> Sql:
-        """That `column` is a number of the partition."""
+        """The condition that `column` is a number of the partition."""
         return Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
 
     def _found(self, column: str, dialect: SqlDialect, what: str, meant: Sql) -> Sql:
-        """That it is one, too, of the rows that are meant."""
+        """The condition that `column` is a number of the partition and among `what` of rows that `meant` selects."""
         numbered = self._numbered(column, dialect)
         among = dialect.among.format(column, f"SELECT {what} WHERE {meant.text}")
         return Sql(f"{numbered.text} AND {among}", (*numbered.values, *meant.values))
 
 
 def meant_by(where: Where, dialect: SqlDialect) -> Sql:
-    """That the row of `documents` is meant; never null."""
+    """The condition that `where` matches a row of `documents`; it is never null."""
     match where:
         case In(name, values):
             return _any_of(name, [token(value) for value in values], dialect)

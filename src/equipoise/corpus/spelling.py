@@ -1,4 +1,4 @@
-"""Words that a question has and nobody knows, and the word of the corpus or of English that was probably meant."""
+"""Spelling correction of questions: unknown words, and the word of the corpus or of English that was probably meant."""
 
 import re
 from collections import Counter
@@ -14,20 +14,20 @@ from equipoise.text.numerals import quantities
 from equipoise.text.tokens import WORD, words
 
 SHORTEST = 4
-"""Letters of a word that is looked up; shorter ones are near to everything."""
+"""Fewest letters of a word that is looked up; shorter ones are near to everything."""
 LONG = 7
-"""Letters from which on two slips count as one word, not one."""
+"""Letters from which on a word may have two slips instead of one."""
 MOST = 8
 """Words of one question that are looked up."""
 NEAREST = 8
-"""Stems whose words are looked at."""
+"""Most near stems of a misspelt word that are looked up in passages."""
 ACRONYM = 5
-"""Letters up to which a word in capitals is a name of its own."""
+"""Letters up to which a word in capitals is taken for an acronym, even if all of the text is in capitals."""
 PLAIN = 6
-"""Letters from which on any likely slip makes a word of English: among shorter ones too many that few know (wifi,
+"""Letters from which on any likely slip of an English word is corrected: too many shorter words that few know (wifi,
 toner) are near to a common one."""
 HEARD, PREFIX = 2, 3
-"""Slips of a word that sounds like the right one, and letters that are right then: an ear gets the end wrong."""
+"""Most slips of a word that sounds right, if its first PREFIX letters are the right ones: an ear gets the end wrong."""
 _SMALL = """
     about after all also and any are because been before being between both but can could did does
     doing down during each every few for from get had has have her here his how into its make many
@@ -38,23 +38,23 @@ _SMALL = """
 SMALL = frozenset(_SMALL.split())
 """Words of English that questions are full of. No document is found by them, but a reader stumbles over "wat dose"."""
 _SHORT = {"wat": "what", "wen": "when", "thru": "through", "cuz": "because"}
-"""Words that few lists of English lack and that are hardly ever meant."""
+"""Words that most lists of English have but hardly anybody means, and the ones that are meant."""
 COMMON = 20_000
-"""Rank from which on a word of English is no likelier to be meant than a name that nobody has ("restic", rustic)."""
+"""Rank from which on an English word (rustic) is no likelier to be meant than an unknown name ("restic")."""
 _RARE = frozenset(
     """
     awl doss dud dues fro hawse hew hod hoe hos inti mooch mush oar oud thyme whet whey whin whine whit
     wile wont
     """.split()  # noqa: SIM905
 )
-"""Words that are near to one of SMALL and in few lists of common ones."""
+"""Real words near to one of SMALL that few lists of common words have: they are not corrected."""
 _IDENTIFIER = re.compile(r"\w[_/\\@=:.#]+\w|^\W{0,2}[-/`~$]\w|[`_$]")
 _HOW = re.compile(
     r"\W*+(?:comment \w++(?<=[ei]r|re)|como \w++(?<=[aeo]))(?!\w)"
     r"(?=.*(?:\s\?|\s(?:une?|l[ae]s?|des?|du|el|los|mon|mes|mi)\s|\b[ld]['’]))",
     re.IGNORECASE | re.DOTALL,
 )
-"""How it is asked in French, and in Spanish without its accent: words of English, too, but not so."""
+"""Questions with French "comment", or Spanish "como" without its accent: words of English, too, but not used so."""
 _ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
 _NEIGHBOURS = [{*pair} for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row)]
 _LONGEST = 30
@@ -162,7 +162,7 @@ def near(typed: str, words: Iterable[str]) -> list[str]:
 
 
 def near_stems(typed: str, stems: Iterable[str]) -> list[str]:
-    """The stems that are `near` to what `typed` begins with, the longest of the nearest first."""
+    """The stems that are `near` to the beginning of `typed`: those with the fewest slips first, then the longest."""
     most = max(HEARD, _slips(typed))
     by_length: dict[int, list[str]] = {}
     for stem in stems:
@@ -186,8 +186,8 @@ def _begins(typed: str, word: str) -> bool:
 
 
 def _is_near(typed: str, word: str, slips: int, begins: str = "") -> bool:
-    """Whether `word` is so many slips from `typed`, or from what it `begins` with, and no more than a hand or an ear
-    makes."""
+    """Whether `slips`, those between `word` and `typed` (or the beginning of it that `begins` is), are no more than a
+    hand or an ear makes."""
     if slips <= _slips(typed) and begins_like(typed, word):
         return True
     heard = slips <= 1 or (slips <= HEARD and typed[:PREFIX] == word[:PREFIX])
@@ -195,8 +195,8 @@ def _is_near(typed: str, word: str, slips: int, begins: str = "") -> bool:
 
 
 def small(text: str, known: Container[str]) -> list[Correction]:
-    """The words of `text` that are probably one of SMALL, misspelt, where no document has them: in lower case, three
-    letters or more, none of English. Empty where nothing is `known`, for other languages."""
+    """The words of `text` that are probably one of SMALL, misspelt, unless a document has them, which the caller finds
+    out: lower case, three letters or more, not `known`. Empty where nothing is `known`, as for other languages."""
     words = [word for word in plain(text) if word.islower() and len(word) >= 3] if known else []
     slips = {
         word: {right: OSA.distance(word, right) for right in SMALL if _is_small(word, right)}
@@ -227,9 +227,9 @@ def _is_small(typed: str, right: str) -> bool:
 
 
 def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) -> str:
-    """The word of `words` that was probably meant: the fewest slips, the fewest unlikely ones, then the commonest; ""
-    where none is near. A short word and a name have likely slips alone, a name one of them, other words one unlikely
-    one: a plain word that nobody has is near to many."""
+    """The word of `words` that was probably meant: with the fewest slips, then the fewest unlikely ones, then the
+    commonest; "" where none is near. Names and words of fewer than PLAIN letters may have no unlikely slip, names only
+    one slip at all, other words one unlikely slip: an unknown plain word is near to many."""
     lower = typed.lower()
     named = typed.istitle()
     most = 0 if len(typed) < PLAIN or named else 1
@@ -242,16 +242,16 @@ def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) 
 
 
 def chosen(typed: str, words: Iterable[str], times: Callable[[str], float], ranks: Mapping[str, int]) -> str:
-    """The word that was probably meant: one of `words`, which the corpus has so many `times`, or else of English; ""
-    for none. Nothing is read as a number: a slip would make another question of it."""
+    """The word that was probably meant: one of `words`, which the corpus has so many `times`, or an English one; "" for
+    none. It is never a number word: a wrong one would make another question of it."""
     here, there = meant(typed, set(words), times), english(typed, ranks)
     right = meant(typed, filter(None, (here, there)), lambda word: float(word == here)) or there
     return "" if quantities(right) else right
 
 
 def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple[Correction, ...]:
-    """The words of an English `text` that neither the `texts` have nor English (in lower case, with their rank), each
-    with the word of these that was probably meant."""
+    """The words of an English `text` that neither `texts` nor English (`ranks`: lower case, with their rank) have, each
+    with the word of `texts` or of English that was probably meant."""
     if is_foreign(text):
         return ()
     times = Counter(word for one in texts for word in words(one))
@@ -267,7 +267,7 @@ def by_texts(text: str, texts: Iterable[str], ranks: Mapping[str, int]) -> tuple
 
 def feasts(text: str, strange: Callable[[str], Collection[str]]) -> list[Correction]:
     """The days of the year that `text` calls by a name with a `strange` word in it: a name that the documents have
-    stays. `strange` tells the words of a name that they have not.
+    stays. `strange` returns the words of a name that the documents do not have.
 
     >>> feasts("Are you open on Christmas Eve?", str.split)
     [('Christmas Eve', '24 December')]
@@ -278,8 +278,8 @@ def feasts(text: str, strange: Callable[[str], Collection[str]]) -> list[Correct
 
 
 def parted(text: str, strange: Callable[[str], object]) -> list[Correction]:
-    """The numbers of `text` that stand apart from their units, each as the documents have it: together. `strange` tells
-    whether they have a word.
+    """The numbers of `text` with a space or hyphen before their unit that the documents write as one word. `strange`
+    tells whether they lack a word.
 
     >>> parted("a 32 bit machine", lambda word: word != "32bit")
     [('32 bit', '32bit')]
@@ -289,9 +289,9 @@ def parted(text: str, strange: Callable[[str], object]) -> list[Correction]:
 
 
 def english(typed: str, ranks: Mapping[str, int]) -> str:
-    """The word of English that was probably meant, the commonest of those that are one likely slip away, where "f" for
-    "ph" is none; "" for none and for names. Of a short word only a double letter is a likely one: a word that only few
-    know is no slip ("modem", "wifi")."""
+    """The English word that was probably meant: the commonest of those one likely slip away, where "f" for "ph" is no
+    slip; "" for none and for names. In words of fewer than PLAIN letters only a double letter is a likely slip: others
+    are often words that few know ("modem", "wifi")."""
     lower = typed.lower() if typed[:1].islower() else ""
     for spelt in dict.fromkeys((lower, lower.replace("f", "ph"))):
         words = [
@@ -318,9 +318,9 @@ def _slips(word: str) -> int:
 
 
 def _unlikely(typed: str, word: str) -> int:
-    """Slips that a hand or an ear rarely makes: a consonant for a letter that neither sounds like it nor lies beside
-    it, and a letter too many that is not the
-    one beside it. Left-out letters are the commonest of all."""
+    """How many slips a hand or an ear rarely makes: a consonant for a letter that neither sounds like it nor lies
+    beside it on the keyboard, or a letter too many that does not double its neighbour. Left-out letters are the
+    commonest slips of all."""
     count = 0
     if sorted(typed) == sorted(word):
         return int(typed[0] != word[0])

@@ -96,7 +96,7 @@ class SqliteStore(Store):
         return mapped(self.path)
 
     def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
-        """See `store.Store`: what is shown to everybody is not for anybody to write."""
+        """See `readable.Readable`. Trusted documents only: what everybody is shown must not be anybody's to write."""
         inside = DocumentScope(Trust.TRUSTED, where).documents("number", SQLITE)
         hits = self._rows(
             f"SELECT title FROM documents JOIN vectors ON document = number WHERE {inside.text} AND title <> ''"
@@ -171,7 +171,7 @@ class SqliteStore(Store):
 
     @contextmanager
     def current(self) -> Iterator[tuple[int, int]]:
-        """A snapshot; what it sees is the same as in another one with the same two numbers."""
+        """A snapshot, with two numbers for the state that it sees: equal numbers mean an equal state."""
         with self.snapshot():
             self._rows("SELECT count(*) FROM meta")
             ((version,),) = self._rows("PRAGMA data_version")

@@ -4,13 +4,13 @@
 may be used from several threads, and several processes may have it open. Each method raises StoreError where the store
 fails.
 
-A store has two partitions, the trusted documents and the untrusted ones, and is searched one partition at a time
-(`Partition`): there is no search, no frequency and no spelling over both, so nothing that anybody may write can move
-what the trusted documents give. Numbers of documents and ids of passages grow together, in the order in which the
-documents of a partition came; a retriever may rely on ties being broken by them.
+A store has a partition for each `Trust`, and is searched one partition at a time (`Partition`): there is no search, no
+frequency and no spelling over several of them, so nothing that anybody may write can move what the trusted documents
+give. Numbers of documents and ids of passages grow together, in the order in which the documents of a partition came; a
+retriever may rely on ties being broken by them.
 
-A kind of store (`corpus.sqlite`, `corpus.postgres`) says how a statement is carried out, how documents are put in and
-taken out, and the rest that is its own. Statements here are read by every kind of database: `?` stands for a value.
+A kind of store (`corpus.sqlite`, `corpus.postgres`) defines how a statement is run, how documents are put in and taken
+out, and what else differs. Statements here work in every kind of database: `?` stands for a value.
 """
 
 from abc import abstractmethod
@@ -33,7 +33,7 @@ from equipoise.corpus.scope import bounds, trust_of
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
 DATABASE, EXTRA = "equipoise.corpus.postgres.store:PostgresStore", "postgres"
-"""What keeps the store at an address, imported when one is opened, and the extra that has it."""
+"""The class of a store at an address, imported when one is opened, and the extra that installs its LIBRARIES."""
 LIBRARIES = ("psycopg", "pgvector")
 
 
@@ -41,9 +41,9 @@ class Store(Readable, Closing):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
     PENDING: str
-    """The statement for `pending`."""
+    """The statement whose rows `pending` returns."""
     WAITING: str
-    """The statement that finds a row by the number of a document where it has no vectors yet."""
+    """A statement that finds a row for the number of a document if the document has no vectors yet."""
 
     @classmethod
     def open(
@@ -208,7 +208,7 @@ class Store(Readable, Closing):
         self._write(work)
 
     def index_vectors(self) -> None:
-        """Make what searches for the nearest of many vectors need, if anything: all vectors have come."""
+        """Make the index that search over many vectors needs, if any. Called once all vectors are there."""
 
     def claim(self, name: str) -> bool:
         """Whether a piece of work is ours: no other process that shares this store has it, nor is given it until
@@ -223,7 +223,7 @@ class Store(Readable, Closing):
 
     @abstractmethod
     def _change(self, ask: str, *values: object) -> int:
-        """Carries a statement out; how many rows it changed."""
+        """Run a statement; returns how many rows it changed."""
 
     @abstractmethod
     def _write(self, work: Callable[[], None], *, again: bool = True) -> None:
@@ -265,7 +265,7 @@ class Store(Readable, Closing):
             following[entry.document.trust] = number + 1, passage + len(entry.spans)
 
     def _move(self, numbers: Sequence[int], trust: Trust) -> None:
-        """Give documents another trust: they leave their partition and become the newest of the other."""
+        """Give documents another trust: they leave their partition and become the newest of that trust's."""
         for number in [number for number in numbers if trust_of(number) is not trust]:
             moved = self._numbered_at(number)
             self._remove([number])

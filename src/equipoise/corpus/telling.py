@@ -1,4 +1,4 @@
-"""What is known of a file beside its text, and who says it. Later ones of these win:
+"""The metadata of a file's documents, and who gives it. Later ones of these win:
 
 what the document says itself (front matter, the fields of a row), where it lies (`folder`, below the path that was
 indexed, and `type`, its suffix), the file of metadata beside it (NAME.meta.json), and the operator, who indexes it.
@@ -20,7 +20,7 @@ FOLDER, TYPE = "folder", "type"
 
 def of_file(path: Path, root: Path, written: bytes, given: str) -> dict[str, Scalar]:
     """The metadata of the documents of the file at `path`, below the indexed `root`, but for what they say themselves:
-    `written` stands beside it, `given` is the operator's. Raises UnreadableFile for what is written badly."""
+    `written` is the metadata file beside it, `given` the operator's. Raises UnreadableFile where `written` is bad."""
     return {**_of_place(path, root), **_written(path, written), **metadata.unpacked(given)}
 
 

@@ -17,7 +17,7 @@ from equipoise.corpus.record_types import Numbered
 from equipoise.corpus.store import Store
 
 PAUSE_S = 0.2
-"""Before what another process has is looked at again."""
+"""Seconds until this process looks again at what another one has claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class _Run:
 def _ours(
     store: Store, waiting: Iterable[tuple[int, int]], others: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Those that wait and that no other process has, claimed; what others have is put into `others`."""
+    """The `waiting` documents that this process could claim; those that other processes have are put into `others`."""
     for pair in waiting:
         if store.claim(_work(pair[0])):
             yield pair
@@ -95,7 +95,7 @@ def _ours(
 
 
 def _left(store: Store, others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What others have had and not finished yet, after a while; nothing of ours is held meanwhile."""
+    """After a pause, those of `others` that still have no vectors; this process holds no claim meanwhile."""
     if not others:
         return []
     time.sleep(PAUSE_S)
@@ -112,7 +112,7 @@ Failed = list[tuple[Numbered, CorpusError]]
 
 
 def _made(group: Sequence[Numbered], encoder: Encoder, tell: Callable[[int], None]) -> tuple[Made, Failed]:
-    """The vectors of each document, or what the encoder has against it: where it fails on some, each is read alone."""
+    """The vectors of each document, or the encoder's error: where it fails on the group, each is encoded alone."""
     try:
         return _vectors(group, encoder, tell), []
     except CorpusError:

@@ -9,7 +9,7 @@ MOST_PIECES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class WholeText:
-    """A text of a file; `page` where it is that of a page, `has_lines` where its lines are those of the file."""
+    """A text of a file; `page` is the number of its page, if any, `has_lines` that its lines are those of the file."""
 
     text: str
     page: int | None = None

@@ -1,6 +1,6 @@
-"""A store as somebody sees it to whom a filter leaves a part of its documents: nothing else is to be had from it.
+"""A view of a store through a filter: only the documents that it matches can be had from the view.
 
-The visibility of a key, a collection, and the filter of one question are all this.
+What a key may see, a collection, and the filter of one question are all such views.
 """
 
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ from equipoise.corpus.record_types import Counts, ListedDocument, unknown
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """What pipelines and readers ask of a `readable.Readable`, of the documents that `where` means. A document outside
-    is an unknown one. Keep it while the same filter is used again: partitions remember what they have read."""
+    """The methods of `readable.Readable` that pipelines and readers use, over the documents that `where` matches; one
+    outside counts as unknown. Keep it while the same filter is used again: partitions remember what they have read."""
 
     store: Readable
     where: Where

@@ -1,6 +1,6 @@
 """A process that reads files for `corpus.workers`: it loads them, finds blocks and sentences, and cuts passages.
 
-All that looks into hostile bytes happens here, within limits, away from the store, the models and their keys.
+All code that looks into hostile bytes runs here, within limits, away from the store, the models and their keys.
 Run as `python -m equipoise.corpus.worker`; requests come on stdin, replies go to stdout (`corpus.frames`).
 It ends with its parent: then stdin ends, which a thread notices at once also while a file is read.
 """

@@ -1,4 +1,4 @@
-"""Reads files in processes of their own, several at a time, each file within limits of memory and time.
+"""Reads files in worker processes, several at a time, each file within limits of memory and time.
 
 Processes of `corpus.worker` are started when a file is to be read and serve one file after another. One that
 breaks a limit or crashes takes its file with it and nothing else. They are not `multiprocessing`'s: a script

@@ -1,4 +1,4 @@
-"""Files and pages into the store, once they are read: what is new, changed, the same, or only said otherwise.
+"""Writes files and pages into the store once they are read: new, changed, the same, or with other metadata only.
 
 Whatever lists and reads them (a walk through folders, a crawl of a site) hands them to an `IndexWriter` one at a time;
 words find them from then on. `embed` makes the vectors at the end (`corpus.vectors`), which takes most of the time.
@@ -32,8 +32,8 @@ OPTIMIZE_FROM = 0.1
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a run is: number `file` of `files` is read or, once there are `passages`, all are, and vectors made for
-    `embedded` of them."""
+    """How far a run is: number `file` of `files` is read or, once `passages` is above 0, all files are read and
+    `embedded` of the passages have vectors."""
 
     source: str
     file: int
@@ -44,12 +44,12 @@ class IndexProgress:
 
 Progress = Callable[[IndexProgress], None]
 Judge = Callable[[Original, Sequence[Document], Trust], Trust]
-"""Says under which trust the documents of a file or page are written, to which the run gives that trust."""
+"""Decides the trust under which the documents of a file or page are written, given the trust that the run gives it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Something whose content is the one in the store: its record there, and with its size and time of now."""
+    """A file or page whose content has not changed: its record in the store, and that with its new size and time."""
 
     old: FileRecord
     now: FileRecord
@@ -57,8 +57,8 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """New content, or old one of which other things are said: how it was when it was read, its documents, and the bytes
-    of the metadata beside it."""
+    """Content that is new, or of which other metadata may be known: its digest, size and time when it was read, its
+    documents, and the bytes of the metadata file beside it."""
 
     sha256: str
     size: int
@@ -70,7 +70,7 @@ class Fresh:
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A file or page whose turn it is: `key` is its name in the store, `whole` the one for people where that of
-    `original` is taken, `old` what the store knows of it, and `read` what was read, or what kept it from being so."""
+    `original` is taken, `old` the store's record of it, and `read` what was read, or the error."""
 
     key: str
     whole: str
@@ -85,8 +85,8 @@ class Incoming:
 
 
 Said = Callable[[Incoming, FileRecord, bytes], Mapping[str, Scalar]]
-"""What is known of the documents of an incoming file besides what they say themselves: by its record and the bytes of
-the metadata beside it."""
+"""Makes the metadata of an incoming file's documents, besides their own, from its record and the bytes of the metadata
+file beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,12 @@ class IndexWriter:
     progress: Progress
     judge: Judge | None = None
     most: int = PASSAGES
-    """Passages of a file."""
+    """Most passages of a file."""
     failed: list[UnreadableFile] = field(default_factory=list)
     taken: dict[str, str] = field(default_factory=dict)
-    """By the keys of files: the field of the report that counts it."""
+    """For the key of each file that was taken, the field of the report that counts it."""
     written: int = 0
-    """Passages."""
+    """Passages written so far."""
     _unseen: list[_Unseen] = field(default_factory=list)
     _by_file: dict[str, list[str]] = field(default_factory=dict)
 
@@ -196,7 +196,7 @@ class IndexWriter:
             self.failed.append(UnreadableFile(named(refusal.path, places), refusal.reason))
 
     def report(self) -> IndexReport:
-        """What was done to what is there, and what the store holds now."""
+        """What was done so far, and what the store holds now."""
         count, counts = list(self.taken.values()).count, self.store.counts()
         return IndexReport(
             added=count("added"),
@@ -219,8 +219,8 @@ class IndexWriter:
         return self.judge(turn.original, documents, trust) if self.judge else trust
 
     def _trust_of_same(self, turn: Incoming, old: FileRecord, trust: Trust) -> Trust:
-        """Of a file whose content is the same: what is held back stays so, unless it is trusted now; another trust
-        than before is judged."""
+        """The trust of a file whose content is the same: a held one stays held unless it is to be trusted; any other
+        change of trust is left to the judge."""
         if old.trust is trust or (old.trust is Trust.HELD and trust is Trust.UNTRUSTED):
             return old.trust
         documents = list(self.store.documents(self._ids_of(turn.key)).values()) if self.judge else []
@@ -248,7 +248,7 @@ class IndexWriter:
 
 @contextmanager
 def _this_file(source: str) -> Iterator[None]:
-    """What the store or the encoder has against a file is the file's; a store that fails is not."""
+    """Turns a CorpusError about one file into an UnreadableFile; that the store itself fails (StoreError) passes."""
     try:
         yield
     except (StoreError, UnreadableFile):
@@ -258,5 +258,5 @@ def _this_file(source: str) -> Iterator[None]:
 
 
 def _content(document: Document) -> tuple[object, ...]:
-    """All that is searched and quoted."""
+    """Everything of a document that is searched and quoted."""
     return document.text, document.title, document.sentences, document.pages, tuple(document.blocks)

@@ -30,7 +30,7 @@ MOST = 16
 """Connections of one store at a time; more callers wait."""
 PAUSE_S = 0.05
 PRIMARY_WITHIN_S = 60.0
-"""A change waits so long for a host that takes it: a failover is to be over by then."""
+"""Seconds that a change waits for a host that takes it: a failover should be over by then."""
 DEFAULT_NAME = "equipoise"
 _DEFAULTS = {"connect_timeout": "2", "tcp_user_timeout": "5000", "application_name": "equipoise"}
 WRITES, READS, ANY = "read-write", "standby", "any"
@@ -38,7 +38,7 @@ WRITES, READS, ANY = "read-write", "standby", "any"
 
 @dataclass(frozen=True, slots=True)
 class DatabaseAddress:
-    """An address as the database wants it, and the name of the store in that database."""
+    """The connection `options` in an address, as libpq names them, and the `name` of the store in that database."""
 
     options: dict[str, str]
     name: str
@@ -100,7 +100,7 @@ class Connections:
                 self._take_back(link)
 
     def _answering(self, within: float, first: LiteralString) -> Link:
-        """Idle connections of a host that is gone are found out here."""
+        """A connection on which `first` was run: an idle one if its host still answers, else a new one."""
         with suppress(Empty):
             while True:
                 link = self._idle.get_nowait()
@@ -140,7 +140,7 @@ class Connections:
         try:
             path = sql.SQL("SET search_path TO {}, public").format(sql.Identifier(self._address.name))
             link.execute(path)
-            # A plan for any values takes each range for one row, and joins 240 documents 240 times.
+            # A generic plan expects one row from each range of numbers, and joins 240 documents 240 times.
             link.execute("SET plan_cache_mode = force_custom_plan")
             if link.execute("SELECT 1 FROM pg_type WHERE typname = 'vector'").fetchone():
                 register_vector(link)
@@ -158,7 +158,7 @@ class Connections:
 
 @contextmanager
 def mapped(url: StoreUrl) -> Iterator[None]:
-    """Turns what the database says into a StoreError of one sentence; StoreLost where asking again may help."""
+    """Turns errors of the database into a StoreError of one sentence; StoreLost where asking again may help."""
     try:
         yield
     except Damage as error:

@@ -22,7 +22,7 @@ from equipoise.corpus.scope import trust_of
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
 _AT_A_TIME = 200  # documents that are read together
 FEW = 100
-"""Rows with which any plan is good enough."""
+"""Passages up to which any query plan is good enough."""
 
 
 def insert(link: Link, stems: Stems, numbered: Numbered) -> None:
@@ -165,9 +165,9 @@ def state(link: Link) -> object:
 
 
 def plan_anew(link: Link) -> None:
-    """Tell the planner how many rows there are, where they have doubled since it was told last. With 1,500 documents
-    that it takes for one, a filter is evaluated for each pair of rows, and a question takes 9 seconds (else 20 ms); the
-    database looks by itself once a minute."""
+    """Renew the planner's statistics (ANALYZE) where the passages have doubled since the last time. Where it takes
+    1,500 documents for one, it evaluates a filter for each pair of rows, and a question takes 9 seconds (else 20 ms);
+    by itself the database looks only once a minute."""
     ask = (
         "SELECT (SELECT sum(passages) FROM partitions) > 2 * greatest(reltuples, %s) FROM pg_class"
         " WHERE oid = 'passages'::regclass"

@@ -1,4 +1,4 @@
-"""Vector search in one partition in Postgres: products of all its vectors, or its HNSW graph where there are many.
+"""Vector search in one partition in Postgres: exact over all its vectors, or by its HNSW graph where there are many.
 
 Each partition has a graph of its own (pgvector), so that no vector of another is in the way while it is searched.
 """
@@ -17,9 +17,9 @@ from equipoise.corpus.record_types import Ids, rows_of
 from equipoise.corpus.scope import POSTGRES, DocumentScope, bounds
 
 EF_SEARCH, EF_LEAST, EF_MOST = 4, 40, 1000
-"""The graph is searched with so many times the passages that are wanted, and at most this (pgvector's bound)."""
+"""Candidates of a search in the graph: EF_SEARCH for each wanted passage, EF_LEAST to EF_MOST (pgvector's bound)."""
 EF_STEP = 500
-"""Or with one for so many passages that there are: the larger a graph, the more a narrow search misses of it."""
+"""Or, if more, one for every EF_STEP passages in the graph: the larger it is, the more a narrow search misses of it."""
 
 
 def index_of(trust: Trust) -> str:
@@ -28,7 +28,7 @@ def index_of(trust: Trust) -> str:
 
 
 def within(trust: Trust) -> str:
-    """The condition that a vector is of the partition, word for word that of its graph: else this is not used."""
+    """The condition that a vector is of the partition, word for word that of its graph, which else is not used."""
     return "passage_id BETWEEN {} AND {}".format(*bounds(trust))
 
 
@@ -42,7 +42,7 @@ def matrix(link: Link, scope: DocumentScope) -> tuple[Ids, Array]:
 
 
 def inside(link: Link, scope: DocumentScope, ids: Ids) -> NDArray[np.intp]:
-    """The rows of the `ids`, which ascend, whose passages are of the scope."""
+    """The indices into `ids` (n,), which ascend, of the passages in the scope."""
     meant = scope.passages("passage_id", POSTGRES)
     ask = f"SELECT passage_id FROM passages WHERE {meant.text} ORDER BY passage_id"
     numbers = np.array([row[0] for row in link.execute(ask.encode(), meant.values)], np.int64)
@@ -71,8 +71,8 @@ def breadth(k: int, passages: int) -> int:
 
 
 def _near(link: Link, trust: Trust, vector: Array, k: int, ef: int) -> tuple[Ids, Array]:
-    """Those of the graph. Sorting is off: what the planner knows of all vectors together is not to decide whether the
-    graph of one partition is used."""
+    """The nearest that the graph finds. Sorting is off, so that the planner's statistics of all vectors together do not
+    decide whether the graph of one partition is used."""
     link.execute(f"SET LOCAL hnsw.ef_search = {ef}".encode())
     link.execute("SET LOCAL enable_sort = off")
     ask = f"SELECT passage_id, vector FROM vectors WHERE {within(trust)} ORDER BY vector <#> %s LIMIT %s"
@@ -82,9 +82,9 @@ def _near(link: Link, trust: Trust, vector: Array, k: int, ef: int) -> tuple[Ids
 
 
 def _best(link: Link, scope: DocumentScope, vector: Array, k: int) -> tuple[Ids, Array]:
-    """The best `k` and some more, so many that no other could be among the best with its sum in another order.
+    """The best `k` and some more: so many that no other one could be among the best if it were summed in another order.
 
-    The product is in an expression, for which no graph is used.
+    The query sorts by an expression with the product, for which Postgres uses no graph.
     """
     inside = scope.passages("passage_id", POSTGRES)
     ask = (
@@ -114,7 +114,7 @@ def vectors(link: Link, scope: DocumentScope, passage_ids: Sequence[int]) -> tup
 
 
 def has_graph(link: Link, trust: Trust) -> bool | None:
-    """Whether the graph of the partition is there; None where whoever made it was killed."""
+    """Whether the graph of the partition is there; None where it is invalid, since its maker was killed."""
     ask = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
     row = link.execute(ask, (index_of(trust),)).fetchone()
     return row is not None and (bool(row[0]) or None)

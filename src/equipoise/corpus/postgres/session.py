@@ -26,8 +26,8 @@ T = TypeVar("T")
 CHECK, SNAPSHOT = "SELECT 1", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _ALIVE = (("tcp_keepalives_idle", 10), ("tcp_keepalives_interval", 5), ("tcp_keepalives_count", 3))
-"""By which the database finds out within half a minute that a machine is gone, and gives what it claimed to others; of
-itself it would wait for hours. A process that is killed tells it at once."""
+"""Settings by which the database notices within half a minute that a machine is gone, and gives what it claimed to
+others; by default it would wait for hours. It notices at once that a process is killed."""
 
 
 class Session:
@@ -53,7 +53,7 @@ class Session:
 
     @contextmanager
     def reading(self) -> Iterator[Link]:
-        """A connection in a snapshot; inside another block of this thread, that one's."""
+        """A connection in a snapshot; inside another such block of this thread, the same connection."""
         link: Link | None = getattr(self._here, "link", None)
         if link is not None:
             with mapped(self.url):
@@ -86,8 +86,8 @@ class Session:
     def write(self, work: Callable[[Link], T], *, again: bool = True) -> T:
         """One transaction, begun anew where its connection broke; all of it is kept or, on any error, nothing.
 
-        Where it broke while the change was being confirmed nobody knows whether it was kept: then only what may be
-        done twice (`again`) is. Raises StoreError, and what `work` raises.
+        Where it broke while the change was being confirmed nobody knows whether it was kept: then only `work` that may
+        be done twice (`again`) is repeated. Raises StoreError, and what `work` raises.
         """
         if self._read_only:
             raise StoreError(f"the store {self.url} was opened to be read: open it to write")
@@ -107,11 +107,11 @@ class Session:
             return str(rows.scalar(link, "SELECT pg_current_wal_lsn()::text"))
 
     def read_after(self, mark: str) -> None:
-        """From now on a snapshot has at least what the mark was of."""
+        """From now on a snapshot has at least the changes made before the mark."""
         self._after = mark or None
 
     def claim(self, name: str) -> bool:
-        """Whether a lock of this session could be had; it ends with the connection.
+        """Whether this session got the lock of that name; the lock ends with the connection.
 
         A lease would have to guess how long a dead indexer is waited for, and a locked row would hold up whoever
         takes that document out.
@@ -146,7 +146,7 @@ class Session:
             time.sleep(PAUSE_S)
 
     def _transaction(self, link: Link, work: Callable[[Link], T], *, again: bool) -> T:
-        """In the transaction that has begun."""
+        """Do `work` in the transaction that has begun on `link`, and commit it."""
         self._here.link = link
         try:
             self._locks(link, "advisory_xact_lock", "write")

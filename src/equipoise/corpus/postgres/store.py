@@ -53,7 +53,7 @@ class PostgresStore(Store):
     def open(
         cls, path: Place, *, create: bool = False, read_only: bool = False, timeout: float = 5.0
     ) -> Self:
-        """The store at an address; with `create` it is made there.
+        """The store at an address; with `create` a missing one is made there.
 
         With `read_only` replicas are asked where there are some. Waits `timeout` seconds for a host to read from.
         """
@@ -70,7 +70,7 @@ class PostgresStore(Store):
 
     @property
     def folder(self) -> Path:
-        """The root: the database may be on another machine than the files."""
+        """The root of the file system: the database may be on another machine than the files."""
         return Path(Path.cwd().anchor)
 
     def close(self) -> None:
@@ -221,7 +221,7 @@ class PostgresPartition(Partition):
         return self._kept("counts", lambda link: PartCounts(*link.execute(ask, inside.values).fetchall()[0]))
 
     def matrix(self) -> tuple[Ids, Array]:
-        """See `partition.Partition`: kept in memory until the store changes, within a filter only which rows it has."""
+        """See `partition.Partition`: kept in memory until the store changes; of a filter only its rows in the whole."""
         if self.scope.where is None:
             return self._kept("matrix", lambda link: searching.matrix(link, self.scope))
         with self._session.reading():
@@ -230,7 +230,7 @@ class PostgresPartition(Partition):
             return ids[rows], vectors[rows]
 
     def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
-        """See `partition.Partition`; approximate search is pgvector's HNSW, made once there are so many passages."""
+        """See `partition.Partition`; approximate search uses pgvector's HNSW graph (`corpus.postgres.searching`)."""
         with self._session.reading() as link:
             return searching.nearest(link, self.scope, vector, k, exact=exact)
 

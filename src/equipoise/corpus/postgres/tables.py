@@ -2,16 +2,16 @@
 
 A store is a schema of its own (`?store=NAME`, else "equipoise"), so that one database may hold several. The tables
 are those of the store file (`corpus.schema`) but for
-vectors    one row for each passage that has a vector; a document is `embedded` once all of its have
+vectors    one row for each passage that has a vector; a document is `embedded` once all its passages have one
 postings   where each term stands in each passage, for BM25; `terms` in how many passages of each partition
 partitions how many passages and tokens each has
 state      one row: a token that every change replaces
-migrations one row: the version of all that
+migrations one row: the version of these tables
 runs, pages, turns  what is remembered of sources (`corpus.sources.memory`)
 
-Which partition a document, a passage, a vector or a posting belongs to, its number says (`corpus.scope`).
+The number of a document, a passage, a vector or a posting tells its partition (`corpus.scope`).
 
-Here stores are made, and what needs an encoder is made once there is one.
+This module makes the tables, and once an encoder is known the type of its vectors and the graphs over them.
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ TABLES: tuple[LiteralString, ...] = (
 )
 
 MOST_DIMENSIONS = 2_000
-"""Of a vector in pgvector's HNSW graph. Longer ones are searched exactly."""
+"""Most dimensions of a vector in pgvector's HNSW graph; longer vectors are searched exactly."""
 
 
 def prepare(link: Link, address: DatabaseAddress, url: StoreUrl, *, create: bool) -> None:
@@ -80,14 +80,14 @@ def prepare(link: Link, address: DatabaseAddress, url: StoreUrl, *, create: bool
 
 
 def _version(link: Link, name: str) -> int | None:
-    """None where there is no such store."""
+    """The version of the store with this name; None where there is no such store."""
     if rows.scalar(link, "SELECT to_regclass(%s) IS NULL", f"{name}.migrations"):
         return None
     return int(rows.scalar(link, "SELECT max(version) FROM migrations"))
 
 
 def _made(link: Link, address: DatabaseAddress, url: StoreUrl) -> int:
-    """Make the tables, unless another process has meanwhile; the version that is there then."""
+    """Make the tables, unless another process has meanwhile; returns the version of those that are there then."""
     link.execute("SELECT pg_advisory_lock(hashtextextended('equipoise:migrations', 0))")
     try:
         link.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -122,7 +122,7 @@ def bind(link: Link, meta: Mapping[str, str]) -> None:
 
 
 def index_vectors(link: Link, name: str) -> None:
-    """Make the graph for approximate search of each partition that has so many passages; writers go on meanwhile."""
+    """Make the graph of each partition with more than EXACT_UP_TO passages; writers can go on meanwhile."""
     lock = f"{name}:graph"
     many = [trust for trust in Trust if words.kept_size(link, trust)[0] > EXACT_UP_TO]
     if not many or rows.dimensions(link) > MOST_DIMENSIONS:

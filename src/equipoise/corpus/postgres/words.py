@@ -11,14 +11,14 @@ from equipoise.corpus.record_types import Damage
 from equipoise.corpus.scope import POSTGRES, DocumentScope
 
 LONGEST = 128
-"""Characters of a term that is kept. No word of a question is as long (`keywords.terms`)."""
+"""Most characters of a term that is kept. No word of a question is as long (`keywords.terms`)."""
 
 Placed = dict[str, list[int]]
 """By term: where it stands in a passage, ascending."""
 
 
 class PostgresWords(Postings):
-    """The index of a partition behind the connection of the moment."""
+    """The search index of a partition, read over one connection."""
 
     def __init__(self, link: Link, scope: DocumentScope) -> None:
         self._link, self._scope = link, scope
@@ -63,7 +63,7 @@ class PostgresWords(Postings):
 
 
 class FilteredWords(PostgresWords):
-    """The same of what a filter means, counted from the postings."""
+    """The search index of the passages that a filter matches, counted from the postings."""
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         ask = (
