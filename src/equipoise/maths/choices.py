@@ -29,7 +29,7 @@ class Choices:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The number of all sets."""
         return sum(self.counts.values())
 
 
@@ -86,11 +86,11 @@ def _grid(units: Sequence[Unit], limits: SetLimits, weight: int) -> CountGrid:
 def families(by_groups: Sequence[int], *, tags: int, unions: int = 0) -> int:
     """How many families there are of 1 to q different groups whose union is one of the sets that were counted.
 
-    `by_groups[i - 1]` is in how many ways i groups, some of them empty, make up such a union: the count with the
-    weight 2^i - 1 for each unit; or, where a union may hold units that no group has, with 2^i, and `unions` is how many
-    unions there are (a family then counts once for each). A group is not empty and has one of `tags` tags. By
-    inclusion and exclusion over the groups that are empty, and over those that are equal (Stirling numbers of the
-    first kind).
+    `by_groups[i - 1]` is the number of ways in which i groups, some of them empty, make up such a union: the count of
+    `choices` with the weight 2^i - 1 for each unit. Where a union may hold units that no group has, the weight is 2^i,
+    and `unions` is the number of unions (a family then counts once for each). A group is not empty and has one of
+    `tags` tags. By inclusion and exclusion over the groups that are empty, and over those that are equal (Stirling
+    numbers of the first kind).
 
     Worked value: one unit, two groups, 3 tags: 3 families of one group, 3 of two.
     """

@@ -1,4 +1,4 @@
-"""Unit vectors in four bits a value: an eighth of their memory, to choose few rows of many that exact products settle.
+"""Unit vectors in four bits a value, an eighth of their memory: to choose a few of many rows for exact products.
 
 A value becomes one of 16 equal steps. Their width is the one with the least error for normal values (Max, "Quantizing
 for minimum distortion", 1960: 0.3352 standard deviations), and values of a unit vector have a standard deviation of
@@ -33,8 +33,8 @@ def coded(rows: Array) -> Codes:
 
 
 def products(codes: Codes, vector: Array) -> Array:
-    """(n,) about the inner products of the coded rows with `vector` (d,). Working memory is the same for any n, but
-    for the result."""
+    """(n,) estimates of the inner products of the coded rows with `vector` (d,). Working memory, the result aside, is
+    the same for any n."""
     width = len(vector)
     half = codes.shape[1]
     scaled = vector * np.float32(STEP / np.sqrt(width))

@@ -35,7 +35,7 @@ class AuthorModel:
     constant: float
 
     def project(self, styles: ArrayLike) -> Floats:
-        """(n, d) for styles (n, f)."""
+        """The projections (n, d) of styles (n, f) on `axes`."""
         return scaled(finite_matrix(styles, "styles"), self.mean, self.scale) @ self.axes
 
     def ratios(self, styles: ArrayLike) -> Floats:
@@ -55,7 +55,7 @@ FROM, OVER = 0.5, 2.0
 THRESHOLD = 1.5
 """What a passage's fellows have to weigh together: two that are certain, or more that are likely."""
 LEAST = 3
-"""Passages of a group; two may agree by chance."""
+"""Fewest passages of a group; two may agree by chance."""
 ONE_SIDED = 0.2
 """The mean side, 0 to 1, from which one author's passages take a side together; a passage that is on the other side by
 as much does not go along. Chosen on the questions held out from the embedded stance (`benchmarks/bias/held_out`)."""
@@ -75,7 +75,7 @@ def likeness(ratios: ArrayLike) -> Floats:
 def suspects(alike: ArrayLike, *, threshold: float = THRESHOLD, least: int = LEAST) -> Mask:
     """(n,) which passages could belong to a group if all took one side; none unless there are `least` of them.
 
-    What is not among them needs not be asked for its side: it is not `coordinated`, nor a fellow of one that is.
+    Nobody needs to ask for the sides of the others: they are neither `coordinated` nor fellows of one that is.
     """
     weights = square_matrix(np.asarray(alike, np.float64), len(np.asarray(alike)), "alike")
     possible = weights.sum(axis=1) >= threshold

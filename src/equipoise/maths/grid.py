@@ -11,7 +11,7 @@ from functools import cached_property
 from equipoise.core.errors import InputError
 
 MOST_BITS = 20_000_000
-"""Of one table: 2.5 MB, of which a count needs some dozens."""
+"""Most bits of one table (2.5 MB); a count needs some dozens of tables."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class CountGrid:
 
     @property
     def one(self) -> int:
-        """The table with one choice, of nothing."""
+        """The table that holds one choice: the empty one."""
         return 1
 
     def with_sentence(self, table: int, *, passage: bool, span: bool) -> int:
-        """Every choice with a sentence more, which may begin a passage or a span; those over a limit are gone."""
+        """Adds a sentence to every choice, and a passage or span if it begins one; choices over a limit are dropped."""
         passage, span = passage and self.passages > 0, span and self.spans > 0
         shift = 1 + span * (self.sentences + 1) + passage * (self.sentences + 1) * (self.spans + 1)
         return (table & self._masks[passage, span]) << (shift * self.width)
@@ -62,7 +62,7 @@ class CountGrid:
 
     @cached_property
     def _masks(self) -> dict[tuple[bool, bool], int]:
-        """The slots that have room for a sentence, and with (passage, span) for those too."""
+        """By (passage, span), whether a sentence begins one: the slots that have room for it, as bits of an integer."""
         slot = (1 << self.width) - 1
         masks = {(passage, span): 0 for passage in (False, True) for span in (False, True)}
         for number, (passages, spans, sentences) in enumerate(self._places()):

@@ -1,4 +1,4 @@
-"""What a count of choices has to remember of sentences passed: which texts are taken."""
+"""What a count of choices has to remember of earlier sentences: which repeated texts may still be chosen."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 MANY = 1_000
 """Words of a unit at most: more are not counted."""
 FEW, OPEN_IN_FEW, OPEN_IN_MANY = 200, 10, 4
-"""Marks that are followed at a time: of up to FEW units, and of more. Each one doubles the work."""
+"""Most marks that are followed at a time, with up to FEW units and with more. Each one doubles the work."""
 NEAR = 60
-"""Of more than FEW units, marks whose ends are farther apart are not followed: they would be open nearly everywhere."""
+"""With more than FEW units, marks over more than NEAR rows are not followed: they would be open nearly everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Unit:
 
     `passage` is the number of the passage it stands in, None where it stands in no single one. `follows` says that it
     is the next sentence of the document after the unit before it. `text` numbers its text: equal numbers, equal texts.
-    It has so many `words`, and the text `between` it and the unit before it has so many.
+    `words` counts its words, `between` those of the text between it and the unit before.
     """
 
     passage: int | None
@@ -45,7 +45,7 @@ class Marks:
 
 
 def marks(units: Sequence[Unit]) -> Marks:
-    """The marks of `units`: of those that are open at the same time the shortest, so many as can be followed."""
+    """The marks of `units`: of those that are open at the same time the shortest, as many as can be followed."""
     repeated = _repeated(units)
     taken = list(_fitting(repeated, len(units)))
     relaxed = {
@@ -58,7 +58,7 @@ def marks(units: Sequence[Unit]) -> Marks:
 
 
 def _repeated(units: Sequence[Unit]) -> list[Mark]:
-    """From the first to the last unit of each text that several have."""
+    """A mark for each text that several units have, from its first unit to its last."""
     rows: dict[int, list[int]] = defaultdict(list)
     for row, unit in enumerate(units):
         rows[unit.text].append(row)
@@ -66,7 +66,7 @@ def _repeated(units: Sequence[Unit]) -> list[Mark]:
 
 
 def _fitting(wanted: Iterable[Mark], size: int) -> Iterable[Mark]:
-    """Those of `wanted` that can be followed over `size` units: so many at a time, each over so many rows."""
+    """Those of `wanted`, shortest first, that can be followed over `size` units within the limits of this module."""
     load = [0] * size
     most, longest = (OPEN_IN_FEW, FEW) if size <= FEW else (OPEN_IN_MANY, NEAR)
     for mark in sorted(wanted, key=lambda mark: (mark.last - mark.first, mark.first)):

@@ -57,7 +57,7 @@ def row_dots(matrix: Floats, vector: Floats) -> Floats:
 
 
 def _direction(centred: Floats, component: int) -> Floats:
-    """The right singular vector of `centred` of that number, by the smaller of its two Gram matrices."""
+    """Right singular vector number `component` (d,) of `centred` (n, d), by the smaller of its two Gram matrices."""
     rows, columns = centred.shape
     wide = rows <= columns
     values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)

@@ -1,4 +1,4 @@
-"""Sign bits of vectors: a thirty-second of their memory, to choose few rows of many that exact products settle.
+"""Sign bits of vectors, a thirty-second of their memory: to choose a few of many rows for exact products.
 
 The number of signs in which two vectors differ grows with the angle between them (Charikar, "Similarity estimation
 techniques from rounding algorithms", 2002, with the axes as planes), so the nearest rows are nearly always among those
@@ -32,7 +32,7 @@ def sign_bits(rows: Array) -> Bits:
 def differing(bits: Bits, vector: Array) -> NDArray[np.uint16]:
     """(n,) how many signs of each row of `bits` (w, n) differ from those of `vector` (d,).
 
-    Working memory is the same for any n, but for the result.
+    Working memory, the result aside, is the same for any n.
     """
     query = sign_bits(vector[None])[:, 0]
     total = np.zeros(bits.shape[1], np.uint16)

@@ -45,8 +45,8 @@ def largest(values: Array, k: int) -> NDArray[np.intp]:
 
 
 def near_duplicates(alike: ArrayLike, least: ArrayLike) -> list[list[int]]:
-    """Groups of two or more of n rows by their similarities (n, n): single linkage, an edge from `least` on, one for
-    all or (n, n).
+    """Groups of two or more of n rows by their similarities `alike` (n, n): single linkage, with an edge between two
+    rows from the similarity `least` on, one number or (n, n).
 
     Rows ascend within a group, groups by their first row; the diagonal says nothing. Worked value: similarities .9
     of rows 0 and 2, .8 of 2 and 3, .1 else, and .8 for `least`: one group, 0, 2, 3.

@@ -40,14 +40,14 @@ EMPTY = StepState(0, 0, 0, False, ())
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How a sentence changes what is known. A span of fewer than `short` words is a piece."""
+    """How a sentence changes the states of a count. A span of fewer than `short` words is a piece."""
 
     grid: CountGrid
     limits: SetLimits
     short: int
 
     def closed(self, state: StepState, table: int) -> tuple[StepState, int]:
-        """The current span ends, if there is one: it may be a piece, and one too many."""
+        """The state and table once the current span, if any, has ended; the table is 0 if it is one piece too many."""
         if not state.run:
             return state, table
         pieces = state.pieces + (state.words < self.short)
@@ -79,7 +79,7 @@ class Steps:
 
 
 def without(state: StepState, stays: Sequence[bool]) -> StepState:
-    """What is known of the marks that stay open."""
+    """The state with only those open marks for which `stays` is true."""
     return state._replace(free=tuple(v for v, stay in zip(state.free, stays, strict=True) if stay))
 
 

@@ -1,5 +1,5 @@
-"""The embedded models made from the cross-encoder: which ranks passages, which tells the answer that a text argues for,
-and which tells whether texts answer a question."""
+"""The embedded models made from the cross-encoder: one ranks passages, one tells which answer a text argues for, and
+one tells whether texts answer a question."""
 
 from typing import ClassVar
 
@@ -11,8 +11,8 @@ from equipoise.models.sessions import Session, session
 class AdaptedCrossEncoder(CrossEncoder):
     """The cross-encoder with layers of its own, or low-rank changes of some (LoRA, arXiv 2106.09685).
 
-    All other large tensors are read from the cross-encoder's file. All else is as there: English, question and text are
-    read together up to `max_tokens`, and a score is a function of question and text alone.
+    All other large tensors are read from the cross-encoder's file. Otherwise it works the same: English, question and
+    text are read together up to `max_tokens`, and a score is a function of question and text alone.
     """
 
     task: ClassVar[str]
@@ -21,7 +21,7 @@ class AdaptedCrossEncoder(CrossEncoder):
 
     @classmethod
     def graph(cls) -> str:
-        """The name of its file."""
+        """The name of its ONNX file."""
         return f"{cls.task}-{cls.form}.onnx"
 
     @property
@@ -57,4 +57,4 @@ class DecisionModel(AdaptedCrossEncoder):
 
 
 RANKING, STANCE, DECISION = RankingModel(), StanceModel(), DecisionModel()
-"""The package's, for everybody in this process."""
+"""The package's own, shared by everybody in this process."""

@@ -19,11 +19,11 @@ QUESTION = "Represent this sentence for searching relevant passages: "
 
 
 class BgeEncoder(AtFirstUse):
-    """Xiao and others 2023: 384 dimensions, English, texts are read up to 512 tokens; the state of the first token.
+    """Xiao and others 2023: 384 dimensions, English, texts are read up to 512 tokens; pools by the first token's state.
 
     A text's vector is a function of the text alone, bit for bit on one machine: the file has one scale of activations
-    for a batch, so each text is a batch of its own. Its words are those of the embedded encoder, whose tokenizer
-    reads them. Objects are thread safe and load the weights at the first use.
+    for a batch, so each text is a batch of its own. The vocabulary is that of the embedded encoder, whose tokenizer
+    is used. Objects are thread safe and load the weights at the first use.
     """
 
     name = "bge-small-en-v1.5/int8-1"
@@ -45,7 +45,7 @@ class BgeEncoder(AtFirstUse):
         return self._rows("", texts)
 
     def encode_questions(self, questions: Sequence[str]) -> Array:
-        """The same for what is asked."""
+        """As `encode`, for questions."""
         return self._rows(QUESTION, questions)
 
     def _rows(self, prefix: str, texts: Sequence[str]) -> Array:

@@ -3,7 +3,7 @@
 llama.cpp, and servers like it, read `<|im_end|>` inside a message as the end of that message: whoever writes a
 question or a document could then speak as the system. A space inside such a word makes it ordinary text.
 
-And what servers and files say, as it may stand in a message of ours.
+Also brings what servers and files say into a form that our messages can show.
 """
 
 import re

@@ -85,13 +85,13 @@ class CrossEncoder(AtFirstUse):
 
 @cache
 def check_weights(folder: Path) -> None:
-    """That the file is the one this version was made with, once for all models that read of it: hashing takes half as
-    long as loading. Raises WeightsError."""
+    """Check that the file is the one this version was made with, once for all models that read it: hashing takes half
+    as long as loading. Raises WeightsError."""
     checked(folder, MODEL, MANIFEST, "build_crossencoder.py")
 
 
 READER = CrossEncoder()
-"""The package's, for everybody in this process: its files are loaded once, at the first use."""
+"""The package's own, shared by everybody in this process: its files are loaded once, at the first use."""
 
 
 def _feed(pairs: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:

@@ -1,6 +1,6 @@
 """The embedded encoder: all-MiniLM-L6-v2 from a file inside the package, on the CPU, without torch.
 
-And what an encoder may be able to do beyond `core.protocols.Encoder`; one that has nothing of it stays as it is.
+Also the optional abilities of encoders beyond `core.protocols.Encoder`.
 """
 
 import hashlib
@@ -111,7 +111,7 @@ def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "bu
 
 @cache
 def tokenizer_of(folder: Path, most: int) -> Tokenizer:
-    """That of the package's models, which cuts at `most` tokens: one object for all of them. Raises WeightsError."""
+    """The tokenizer of the package's models, which cuts at `most` tokens: one shared object. Raises WeightsError."""
     tokenizer = Tokenizer.from_buffer(checked(folder, TOKENIZER))
     tokenizer.enable_truncation(most)
     return tokenizer
@@ -138,12 +138,12 @@ class EncodesQuestions(Protocol):
     """An Encoder that reads a question otherwise than a text that may answer it, as E5 does."""
 
     def encode_questions(self, questions: Sequence[str]) -> Array:
-        """(n, d) float32, every row of length 1, to be held against rows of `encode`; (0, d) for none."""
+        """(n, d) float32, every row of length 1, to be compared with rows of `encode`; (0, d) for none."""
         ...
 
 
 def encode_questions(encoder: Encoder, questions: Sequence[str]) -> Array:
-    """(n, d) unit vectors of what is asked; those of any text where the encoder makes no difference."""
+    """(n, d) unit vectors of questions, encoded as any text where the encoder makes no difference."""
     return (
         encoder.encode_questions(questions)
         if isinstance(encoder, EncodesQuestions)

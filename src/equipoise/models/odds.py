@@ -7,7 +7,7 @@ from typing import Literal
 from equipoise.core.types import ChatOptions, ChatReply
 
 MOST_ALTERNATIVES = 20
-"""How many likeliest tokens endpoints tell at most (OpenAI's limit)."""
+"""How many of the likeliest tokens at one place endpoints report at most (OpenAI's limit)."""
 
 LIMIT = 8.0
 """Log-odds are cut off here (0.9997), so that a reply without probabilities does not outweigh everything else."""

@@ -29,7 +29,7 @@ from equipoise.models.transport import ACCOUNT, MOST_BYTES, BoundedClient, too_l
 OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "no-key-needed"
 ASIDE_S = 5.0
-"""For what only makes an error message better."""
+"""Most seconds for a request that only makes an error message better."""
 
 
 class OpenAIChat:

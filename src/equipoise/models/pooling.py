@@ -60,7 +60,7 @@ class PooledEncoder:
         return self._rows(PASSAGE if is_e5(self.model) else "", texts)
 
     def encode_questions(self, questions: Sequence[str]) -> Array:
-        """The same for what is asked."""
+        """As `encode`, for questions."""
         return self._rows(QUESTION if is_e5(self.model) else "", questions)
 
     def _rows(self, prefix: str, texts: Sequence[str]) -> Array:
@@ -90,7 +90,7 @@ def _load(name: str) -> Pretrained:
 
 
 def _mean(files: Pretrained, text: str) -> Array:
-    """(d,) of length 1."""
+    """The mean (d,) of the last token states of a text, scaled to length 1."""
     inputs = files.tokenizer(text, truncation=True, max_length=files.limit, return_tensors="pt")
     with files.torch.inference_mode():
         states = files.model(**inputs).last_hidden_state[0].float()

@@ -27,7 +27,7 @@ FORMAT = 1
 """The version of keys and values; part of every key, and the file's `user_version`."""
 
 MOST_CHARACTERS = 16_000_000
-"""Of a recorded reply; a longer one is damaged."""
+"""Most characters of a recorded reply; a longer one is damaged."""
 
 _GET = f"SELECT CASE WHEN length(reply) <= {MOST_CHARACTERS} THEN reply END FROM replies WHERE key = ?"
 _STATE = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
@@ -154,7 +154,7 @@ class ReplayCache:
 
 
 class Replayed:
-    """A ChatModel that asks `model` only for what `cache` does not hold, and keeps the replies; never an error."""
+    """A ChatModel that asks `model` only for what `cache` does not hold, and keeps its replies, but no errors."""
 
     def __init__(self, model: ChatModel, cache: ReplayCache) -> None:
         self._model = model

@@ -51,8 +51,8 @@ class AtFirstUse(ABC):
 
 
 def session(model: bytes | Path, weights: Mapping[str, Array] | None = None) -> Session:
-    """A session for a model's bytes or file, which many threads may call at a time. `weights` are put in for those
-    that the model names and does not hold.
+    """A session for a model's bytes or file, which many threads may call at a time. `weights` supply those that the
+    model names and does not hold.
 
     Which buffers are shared within a call is not planned ahead: for the cross-encoder the plan took more than half of
     the loading, and neither memory nor time was lower with it (benchmarks/LOG.md, "A command's start").
@@ -60,7 +60,7 @@ def session(model: bytes | Path, weights: Mapping[str, Array] | None = None) -> 
     options = SessionOptions()
     options.intra_op_num_threads = 1  # calls beside each other are faster than parts of one
     options.enable_mem_reuse = False
-    options.enable_mem_pattern = False  # a plan for each shape of input, and nearly every call has its own
+    options.enable_mem_pattern = False  # it plans for each shape of input, and nearly every call has its own
     options.log_severity_level = 3  # errors only
     if weights:
         values = [OrtValue.ortvalue_from_numpy(np.asarray(values)) for values in weights.values()]

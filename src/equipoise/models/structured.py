@@ -86,7 +86,7 @@ def parsed(text: str, schema: type[T]) -> T | str:
 
 
 def _unfenced(text: str) -> str:
-    """What stands in the code fence that `text` is, or `text`."""
+    """The content of `text` if all of it is one code fence, else `text`."""
     first, line_end, rest = text.partition("\n")
     language = first.removeprefix(_FENCE).rstrip()
     if not (line_end and first.startswith(_FENCE) and rest.endswith(_FENCE)) or not (
@@ -97,7 +97,7 @@ def _unfenced(text: str) -> str:
 
 
 def begun(text: str, schema: type[T]) -> T | None:
-    """The object that `text` begins and does not end, where what stands there is valid under `schema`."""
+    """The object that `text` begins and does not end, if what there is of it is valid under `schema`; else None."""
     try:
         return schema.model_validate(from_json(text, allow_partial="trailing-strings"))
     except ValueError:

@@ -9,14 +9,14 @@ from typing import Any
 import openai
 
 MOST_BYTES = 2 << 20
-"""Of an answer. 512 tokens with 20 alternatives each take 1 MB, and reading hostile JSON takes fifty times its size."""
+"""Most bytes of an answer. 512 tokens with 20 alternatives each: 1 MB. Reading hostile JSON takes 50 times its size."""
 
 MOST_ERROR_BYTES = 64 << 10
-"""Of the answer to a request that failed: only its first words are shown."""
+"""Most bytes of the answer to a request that failed: only its first words are shown."""
 
 _ALWAYS = frozenset({"host", "accept", "connection", "content-type", "content-length", "user-agent"})
 ACCOUNT = frozenset({"openai-organization", "openai-project"})
-"""Read by `openai` from the environment: for OpenAI's own endpoint."""
+"""Headers that `openai` reads from the environment; they are meant for OpenAI's own endpoint only."""
 
 
 HTTPX: Any = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
@@ -25,16 +25,16 @@ HTTPX: Any = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.
 
 @cache
 def _authorities(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Whom to trust by SSL_CERT_FILE and SSL_CERT_DIR: read once, which takes 70 ms, not for each event loop anew."""
+    """The certificates to trust (SSL_CERT_FILE, SSL_CERT_DIR): read once, in 70 ms, not for each event loop anew."""
     context: ssl.SSLContext = HTTPX.create_ssl_context()
     return context
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """Sends requests with `headers` (the credentials), and of those that `openai` adds the ones named here.
+    """Sends requests with `headers` (the credentials), and of those that `openai` adds only _ALWAYS and `also`.
 
     `openai` also adds headers of the environment (OPENAI_CUSTOM_HEADERS, the organisation), whatever the endpoint;
-    these stay here unless they are `also` wanted. Proxies are those of the environment.
+    these are not sent unless `also` names them. Proxies are those of the environment.
     """
 
     def __init__(
@@ -80,5 +80,5 @@ async def _read(answer: Any, most: int) -> bytes:  # noqa: ANN401 (httpx or http
 
 
 def too_long(body: bytes) -> bool:
-    """Whether `body`, of a request that was taken, is the beginning of a longer one."""
+    """Whether `body`, of an answer that is no error, was cut: it is longer than MOST_BYTES."""
     return len(body) > MOST_BYTES

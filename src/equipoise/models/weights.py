@@ -238,7 +238,7 @@ def _sha256(path: Path) -> str:
 
 
 def _stamp(path: Path, weights: Weights) -> dict[str, int | str]:
-    """What is true of no other bytes, as far as a file system tells: the change time cannot be set."""
+    """What identifies the bytes of a file, as far as a file system tells: nobody can set its change time."""
     real = path.resolve()
     status = real.stat()
     return {

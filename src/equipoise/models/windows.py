@@ -12,7 +12,7 @@ MAX_QUESTION = 64
 
 
 MAX_CHARACTERS = 16_384
-"""Of a sentence; what lies beyond would not fit into a window of 256 tokens."""
+"""Most characters of a sentence that are read; what lies beyond would not fit into a window of 256 tokens."""
 
 
 @dataclass(frozen=True, slots=True)
