@@ -1,4 +1,4 @@
-"""Files to texts: one loader for each file type, chosen by suffix, or by a name that needs none.
+"""Files to texts: one loader for each file type, chosen by suffix, or by a name such as README.
 
 A loader is a function `(path, data) -> documents`. It gets the bytes already read, so it never touches the
 disk, and raises UnreadableFile with a reason that says what to do.
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 VERSION = 12
-"""Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
+"""Raise it when a loader makes another text of the same file, so that private indexes of `--docs` are rebuilt."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
@@ -96,10 +96,10 @@ _PACKED = frozenset(_PACKED_SUFFIXES.split())
 _SNIFFED = 4_096
 _ZIPPED = ".gz"
 _INCLUDED = ".inc"
-"""Behind the suffix of what other files include: "errors.rst.inc"."""
+"""Follows the suffix of files that others include: "errors.rst.inc"."""
 _SUBSECTION = re.compile(r"\.[1-9](?:const|perl|pm?|ssl|type|x)")
-"""Of the manual, as distributions name them: that of OpenSSL is ".1ssl"."""
-_MOST_TIMES, _ALWAYS_FINE = 20, 10_000_000  # bytes that one unpacks to, and for any file
+"""Subsections of the manual, as distributions name them: ".1ssl" for OpenSSL."""
+_MOST_TIMES, _ALWAYS_FINE = 20, 10_000_000  # most bytes unpacked: for each of the file, and for any file
 
 NAMES = frozenset(
     {"authors", "changelog", "changes", "contributing", "copying", "copyright", "faq", "history", "install"}
@@ -110,8 +110,8 @@ NAMES = frozenset(
 
 
 def kind_of(path: Path) -> str:
-    """The type of a file as a suffix that LOADERS has, of a compressed one that of what is in it; "" for one that
-    cannot be read."""
+    """The type of a file as a suffix in LOADERS; of a gzip file, the type of its content; "" for a type that cannot be
+    read."""
     inner = _inner(path)
     suffix = ".txt" if inner.name.lower() in NAMES else inner.suffix.lower()
     suffix = Path(inner.stem).suffix.lower() if suffix == _INCLUDED else suffix
@@ -148,8 +148,8 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def seen(path: Path, loaded: list[LoadedDocument]) -> list[LoadedDocument]:
-    """Those of the documents of a file that have text which a reader sees, cleaned. Raises UnreadableFile where none
-    has."""
+    """The documents of a file that have visible text, without characters that have no shape. Raises UnreadableFile if
+    there is none."""
     documents = [_seen(document) for document in loaded]
     readable = [document for document in documents if document.text.strip()]
     if not readable:
@@ -175,7 +175,7 @@ def _inner(path: Path) -> Path:
 
 
 def unzipped(path: Path, data: bytes) -> bytes:
-    """What is in a compressed file (RFC 1952), no more than it is worth. Raises UnreadableFile."""
+    """The content of a gzip file (RFC 1952), other data as it is. Raises UnreadableFile, also if it is too large."""
     if path.suffix.lower() != _ZIPPED:
         return data
     most = _MOST_TIMES * len(data) + _ALWAYS_FINE
@@ -196,7 +196,7 @@ def _loader(path: Path) -> Loader:
 
 
 def _guessed(path: Path, data: bytes) -> str:
-    """The encoding of a text that does not say it itself, empty for others."""
+    """The guessed encoding of a text file; empty if the file declares it, is valid UTF-8, or is no text file."""
     if kind_of(path) in _PACKED or kind_of(path) in OLD or b"charset" in data[:_SNIFFED].lower():
         return ""
     with suppress(UnicodeDecodeError):
@@ -206,7 +206,7 @@ def _guessed(path: Path, data: bytes) -> str:
 
 
 def _seen(document: LoadedDocument) -> LoadedDocument:
-    """`document` without characters that have no shape; its text keeps its length, so its pages hold."""
+    """`document` without characters that have no shape; its text keeps its length, so page offsets stay right."""
     text, title = without_shapeless(document.text), one_line(without_shapeless(document.title))
     if (text, title) == (document.text, document.title):
         return document

@@ -1,4 +1,4 @@
-"""AsciiDoc: kept as it is but for tables, on the lines of the file; comments are left out and counted."""
+"""AsciiDoc: the source text, each block with its line in the file; tables become rows, comments are left out."""
 
 import re
 from dataclasses import dataclass, field
@@ -113,9 +113,9 @@ class _Reading:
         self._single(BlockKind.ASIDE, line)
 
     def _end_table(self) -> None:
-        """Append the table that ends; one that is none as its lines."""
+        """Append the table that ends; its lines as they are if they make no table."""
         lines, self._table = self._table, []
-        above = len(self.outline.blocks) - 2  # over the fence
+        above = len(self.outline.blocks) - 2  # the block above the fence
         table = _table(self.outline.text_of(above) if above >= 0 else "", lines, self._number - len(lines))
         if table.rows:
             self.outline.table(table.rows, header=table.header, lines=table.lines)
@@ -128,7 +128,7 @@ class _Reading:
             self.outline.add(BlockKind.ROW, line, gap=TIGHT, line=number)
 
     def finish(self) -> None:
-        """The file ends."""
+        """End the last block; a table that never ends is added line by line."""
         self.end(self._number)
         self._add_lines(self._table, self._number + 1)
 
@@ -152,7 +152,7 @@ class _Reading:
             self._run_on(line)
 
     def _run_on(self, line: str) -> None:
-        """A line without marks: of what is being read, the text of a term, or a paragraph."""
+        """A line without marks: it continues the open block, explains a term, or begins a paragraph."""
         if not self._lines and self._term >= 0:
             self._go_on(BlockKind.ITEM, line, intro=self._term, level=1)
             self._term = -1
@@ -160,7 +160,7 @@ class _Reading:
             self._go_on(BlockKind.PARAGRAPH, line)
 
     def _start_item(self, mark: str, line: str) -> None:
-        """A list item: lists inside have longer marks, or marks that the ones around have not."""
+        """A list item; a mark that none of the open lists has begins a list inside the innermost."""
         self.end(self._number - 1)
         known = [outer for outer, _ in self._items]
         if mark in known:
@@ -183,7 +183,7 @@ class _Reading:
         self._lines.append(line)
 
     def _single(self, kind: BlockKind, line: str, *, level: int = 0) -> int:
-        """A block of one line; its row."""
+        """Append a block of one line and return its row."""
         self.end(self._number - 1)
         return self._add(kind, line.rstrip(), self._number, level, -1)
 
@@ -197,7 +197,7 @@ class _Reading:
                 self._add(self._kind, text, first, *self._begun)
 
     def _add(self, kind: BlockKind, text: str, first: int, level: int, intro: int) -> int:
-        """Append a block that begins on line `first`; its row."""
+        """Append a block that begins on line `first` and return its row."""
         gap = "\n" * (first - self._last) if first > self._last else "\n"
         row = self.outline.add(kind, text, level=level, intro=intro, gap=gap, line=first)
         self._last = first + text.count("\n")
@@ -210,9 +210,9 @@ class _Reading:
 
 
 def _table(said: str, lines: list[str], number: int) -> Marked:
-    """A table whose cells fill as many columns as `said` above it, or as its first line has, whatever their lines; no
-    rows for one in another format. A first line with a blank one below it has the names of the columns. `number` is
-    that of the first line in the file."""
+    """The table in `lines`, the first of which has this `number` in the file. Its cells fill rows in order, whatever
+    lines they are on: `said`, the line above it, or the cells on its first line tell how many columns there are. A
+    first line with a blank one below it names the columns. No rows for another format, or for one row or column."""
     cells, at, specs = ([], [], []) if "format=" in said else _cells(lines)
     if not cells:
         return Marked([], [], 0)
@@ -230,9 +230,9 @@ def _table(said: str, lines: list[str], number: int) -> Marked:
 
 
 def _row_starts(cells: list[Cell], columns: int, styles: list[str]) -> tuple[list[int], int]:
-    """The cells that rows begin with, and how many rows at the top hold nothing but cells that are marked as names."""
+    """The index of the first cell of each row, and how many rows at the top have only header cells (style "h")."""
     starts: list[int] = []
-    below: list[tuple[int, int]] = []  # of cells that span rows: how many are left, and columns
+    below: list[tuple[int, int]] = []  # of cells that span rows: how many rows are left, and their columns
     room = header = 0
     named = next((at for at, style in enumerate(styles) if style != "h"), len(styles))
     for number, cell in enumerate(cells):
@@ -248,8 +248,8 @@ def _row_starts(cells: list[Cell], columns: int, styles: list[str]) -> tuple[lis
 
 
 def _cells(lines: list[str]) -> tuple[list[Cell], list[int], list[str]]:
-    """The cells of a table, the row of the line that each begins on, and the style of each, none without any. Text
-    without a bar goes on with the cell above it."""
+    """The cells of a table, the index of the line that each begins on, and the style of each, no styles if no cell has
+    a specifier. A line without a bar continues the cell above it."""
     text = "\n".join(lines)
     pieces = _BAR.split(text) if "\\" in text else text.split("|")
     at = [*accumulate(map(str.count, pieces[:-1], repeat("\n")))]
@@ -272,8 +272,8 @@ def _cells(lines: list[str]) -> tuple[list[Cell], list[int], list[str]]:
 
 
 def _spec(piece: str) -> tuple[str, tuple[str, int, int, int]]:
-    """What stands before a bar: the text of a cell; and the style of the cell behind the bar, how many rows and columns
-    it spans, and how often it stands there."""
+    """What stands before a bar, split into the text of one cell and the specifier of the next: its style, how many rows
+    and columns it spans, and how often it is repeated."""
     spec = _SPEC.search(piece, max(0, len(piece) - _LONGEST_SPEC))
     if spec is None:
         return piece, _PLAIN

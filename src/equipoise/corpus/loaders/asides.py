@@ -1,4 +1,4 @@
-"""Which elements of an HTML page lead elsewhere (navigation, footers, what asks for leave), and which are panels."""
+"""Which elements of an HTML page are asides (navigation, footers, cookie banners), and which are panels of tabs."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ASIDE_NAMES = words("""
 _FOOTER_NAMES = frozenset({"footer", "page-footer", "site-footer"})
 _NOTE_NAMES = words("admonition callout footnote footnotes info note sidebar-note tip warning")
 _CONSENT = re.compile(r"(?:\b|_)(?:cookies?|consent|gdpr)(?:\b|_)", re.IGNORECASE)
-"""In classes and ids of what asks for leave to follow a reader."""
+"""In classes and ids of banners that ask for consent to cookies."""
 _PANEL_NAMES = words("""
     accordion-body accordion-collapse accordion-content accordion-panel tab-pane tab-panel tabpanel tabs-panel
 """)
@@ -30,7 +30,7 @@ def is_panel(attributes: Mapping[str, str | None]) -> bool:
 
 
 def aside_of(tag: str, attributes: Mapping[str, str | None]) -> tuple[int, bool]:
-    """How far an element is an aside by its tag, role, classes and id, and whether it is the foot of a page."""
+    """How surely an element is an aside by tag, role, classes and id (0 no, 1 maybe, 2 yes), and if it is a footer."""
     role = attributes.get("role") or ""
     if tag in _ROOTS and role not in _ASIDE_ROLES:
         return 0, False
@@ -41,7 +41,7 @@ def aside_of(tag: str, attributes: Mapping[str, str | None]) -> tuple[int, bool]
 
 @lru_cache(maxsize=1024)
 def _named_aside(classes: str, name: str, role: str) -> tuple[int, bool]:
-    """As `aside_of`; -1 for what is called a note. `contents` alone is often the whole page."""
+    """As `aside_of`, by names only; -1 for a note. `contents` alone is no aside: it is often the whole page."""
     words = {*classes.lower().split(), name.lower()}
     foot = role == "contentinfo" or bool(words & _FOOTER_NAMES)
     if role in _ASIDE_ROLES or _CONSENT.search(f"{classes} {name}"):

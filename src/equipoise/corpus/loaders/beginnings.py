@@ -18,7 +18,7 @@ _PACKAGES = (
     (b"application/vnd.oasis.opendocument.text", "an OpenDocument text", (".odt", ".ods")),
     (b"application/vnd.oasis.opendocument.spreadsheet", "an OpenDocument sheet", (".ods", ".odt")),
 )
-"""Zip files: what stands in them, what they are, and what they may be called, the usual name first."""
+"""Kinds of zip files: bytes that occur in them, what they are called, and their suffixes, the usual one first."""
 _ZIPS = frozenset(suffix for *_, suffixes in _PACKAGES for suffix in suffixes)
 _SHEETS = frozenset({".xlsx", ".xlsm", ".ods"})
 _PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\0", b"MM\0*")
@@ -43,7 +43,7 @@ def misnamed(suffix: str, head: bytes) -> str:
 
 
 def _may_begin(suffix: str, head: bytes, packed: Collection[str]) -> bool:
-    """Whether a file of this kind may begin so; `packed` are the kinds that a packed one may be, where it tells."""
+    """Whether a file with this suffix may begin so; `packed` are those that fit the content of a zip file, if known."""
     if suffix == ".pdf":
         return _PDF in head[:_PDF_WITHIN]
     if suffix in _ZIPS:

@@ -25,7 +25,7 @@ _NAMES = {
 }  # fmt: skip
 _MOMENTS = frozenset({"DTSTART", "DTEND", "DUE", "BDAY"})
 _ENTRIES = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VCARD"})
-_ENTRY = ("SUMMARY", "FN")  # what an entry is called, which comes first
+_ENTRY = ("SUMMARY", "FN")  # the name of an entry, which comes first
 
 
 def load_cards(path: Path, data: bytes) -> list[LoadedDocument]:

@@ -48,7 +48,7 @@ class Cascade:
                 self._held.setdefault(node.mem_id, []).extend(rows)
 
     def style(self, tag: str, attributes: Attributes, place: int) -> Style:
-        """The properties that hold for an element: of what HTML says, rules and its `style`, the strongest of each.
+        """The style of an element: for each property the strongest of HTML's own hints, the rules and its `style`.
 
         `place` is the element's `mem_id`.
         """
@@ -59,7 +59,7 @@ class Cascade:
         return _strongest(said, held) if inline or len(held) > 1 else said
 
     def papers(self, page: LexborHTMLParser) -> Iterator[Color | str]:
-        """The background of every rule, whatever it finds, and of every element that says something of its own."""
+        """The background colour of every rule, even if it matches nothing, and of every element with its own style."""
         if self._papers is None:  # once for the pages that share these sheets
             held = (
                 rule.declarations for rule in self._rules if any("background" in x for x in rule.declarations)

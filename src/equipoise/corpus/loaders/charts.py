@@ -50,7 +50,7 @@ def _series(node: Element) -> _Series:
 
 
 def _points(node: Element | None) -> dict[int, str]:
-    """The points of a series, those of outer levels before those in them."""
+    """The text of each point of a series by its number; of nested categories the outer one first: "2024 > May"."""
     said: dict[int, str] = {}
     for level in [] if node is None else list(node.iter("lvl")) or [node]:
         code = next((each.text or "" for each in level.iter("formatCode")), "")

@@ -11,7 +11,7 @@ Color = tuple[int, int, int]
 CLEAR = "transparent"
 """A colour that paints nothing, or nearly."""
 FAINT = 0.1
-"""Of what is less solid than this nobody sees anything."""
+"""What is less opaque than this, or scaled to less, cannot be seen."""
 
 _OTHER = words("inherit initial unset revert canvas canvastext linktext graytext")
 _FUNCTIONS = words("rgb rgba hsl hsla hwb lab lch oklab oklch")  # that tinycss2 reads

@@ -15,12 +15,12 @@ from equipoise.corpus.loaders.layout import ITEM, LayoutPart
 from equipoise.corpus.loaders.lines import PageLine, line_of_pieces
 from equipoise.corpus.loaders.ruled import Bands, Rule, are_filled, grids, ruled
 
-_LEAST_SHARED, _PROSE_WORDS = 5, 3.5  # lines across both columns, and words of each half of one
+_LEAST_SHARED, _PROSE_WORDS = 5, 3.5  # least lines across both columns, and mean words of their halves
 _LEAST_ROWS, _SHARE = 3, 0.6  # rows with two cells: in all, and of all lines of a table
 _STEP = 3.2  # sizes from one row to the next
-_LEVEL = 0.1  # of the size: between the heights of what stands side by side
+_LEVEL = 0.1  # of the size: most difference in height between pieces side by side
 _APART = 0.3  # of the size: between columns
-_WRAPPED = 0.8  # of the step from row to row: where a row goes on
+_WRAPPED = 0.8  # of the usual step from row to row: a line closer than that continues the row
 _MOST_NAMES = 4  # rows that name columns
 _FAR = 100  # lines between a label and the amounts beside it
 _MOST_LINES = 400  # that are looked at together: a page has fewer
@@ -47,8 +47,8 @@ def _in_columns(lines: list[PageLine]) -> list[PageLine]:
 def _shared(
     lines: Sequence[PageLine], words: Sequence[Sequence[tuple[float, int]]], start: int
 ) -> tuple[int, float]:
-    """The row behind the last line from `start` on that stands in two columns of prose, and where the second begins;
-    `words` are where the pieces of each line end, and how many they have."""
+    """The end of the lines from `start` on that are in two columns of prose (`start` if there are none), and where the
+    second column begins; `words` are the right edge and number of words of each line's pieces."""
     first = next((line for line in lines[start : start + 2] if len(line.pieces) > 1), None)
     for piece in first.pieces[1:] if first else ():
         gutter = piece.left
@@ -87,9 +87,9 @@ def _half(line: PageLine, gutter: float, *, right: bool) -> PageLine | None:
 
 
 def arranged(lines: list[PageLine], rules: Sequence[Rule]) -> list[PageLine]:
-    """The lines of a page in the order of reading, and those of tables as rows (`Line.row`).
+    """The lines of a page in the order of reading, and those of tables as rows (`PageLine.row`).
 
-    What stands between rules comes first, then columns of text, then what is aligned.
+    Ruled tables are found first, then columns of text, then aligned tables.
     """
     for grid in grids(rules):
         lines = ruled(lines, grid)
@@ -100,7 +100,7 @@ def arranged(lines: list[PageLine], rules: Sequence[Rule]) -> list[PageLine]:
 
 
 def _level(lines: Sequence[PageLine]) -> list[tuple[PageLine, list[PageLine]]]:
-    """Lines that pdfium parted although they stand side by side, put together, each with its parts."""
+    """The lines, each with its parts: lines side by side, which pdfium split, are put together."""
     joined: list[tuple[PageLine, list[PageLine]]] = []
     apart = _apart(lines)
     for number, line in enumerate(lines):
@@ -124,7 +124,7 @@ def _level(lines: Sequence[PageLine]) -> list[tuple[PageLine, list[PageLine]]]:
 
 
 def _apart(lines: Sequence[PageLine]) -> set[int]:
-    """The rows of lines of numbers, several below each other, that may have been drawn after what they stand beside."""
+    """The rows of lines with numbers only, in runs, which may have been drawn after the labels beside them."""
     found: set[int] = set()
     run: list[int] = []
     for row, line in enumerate(lines):
@@ -134,7 +134,7 @@ def _apart(lines: Sequence[PageLine]) -> set[int]:
 
 
 def _has_label(label: PageLine, line: PageLine) -> bool:
-    """Whether numbers that were drawn later stand beside a line that ends without any."""
+    """Whether `line`, of numbers, is level with `label` and to its right, and `label` does not end with a number."""
     level = abs(label.base - line.base) < _LEVEL * line.size and label.page == line.page
     return level and label.right < line.left and bool(label.pieces) and not is_number(label.pieces[-1].text)
 
@@ -216,8 +216,8 @@ def _with_tables(lines: list[PageLine]) -> list[PageLine]:
 
 
 def _names_anew(first: PageLine, line: PageLine, below: Sequence[PageLine]) -> bool:
-    """Whether a row, with amounts below it, names the columns of another table: it has some names of the first, in
-    other company, and no amount."""
+    """Whether a row, with amounts below it, names the columns of another table: it shares some names with the first row
+    but is not the same, and has no amount."""
     names, cells = ({cell.text for cell in one.row if cell.text} for one in (first, line))
     amounts = any(is_amount(cell.text) for one in below for cell in one.row)
     return amounts and len(names & cells) > 1 and names != cells and not any(map(is_amount, cells))
@@ -256,7 +256,7 @@ def _is_wrapped(lines: Sequence[PageLine], start: int, bands: Sequence[Bands]) -
 
 
 def _merged(bands: Bands, line: PageLine) -> Bands:
-    """The columns with what a line has: those that it touches are one."""
+    """The columns, widened by the pieces of a line; columns that come to touch are joined."""
     merged: Bands = []
     for left, right in sorted([*bands, *((piece.left, piece.right) for piece in line.pieces)]):
         if merged and left < merged[-1][1] + _APART * line.size:
@@ -300,8 +300,8 @@ def _rows(lines: Sequence[PageLine], bands: Bands) -> list[PageLine]:
 
 
 def _wraps(above: Sequence[str], row: Sequence[str]) -> bool:
-    """Whether a line goes on with the cells above it: it has no first one, no amount below an amount, and does not both
-    go on with cells and fill empty ones, which may be another record's."""
+    """Whether a line continues the cells above it: it has no first cell and no number below a number, and does not both
+    continue cells and fill empty ones, as another record may."""
     pairs = [(first, second) for first, second in zip(above, row, strict=True) if second]
     mixed = len({bool(first) for first, _ in pairs}) > 1
     return (

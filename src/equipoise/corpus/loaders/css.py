@@ -18,7 +18,7 @@ Declarations = dict[str, tuple[bool, str]]
 Weight = tuple[int, int, int]
 """Ids, classes and types in a selector: of two rules the one of the greater weight holds."""
 Tokens = Sequence[Any]
-"""Of tinycss2, which has no types."""
+"""Tokens of tinycss2, which has no type hints."""
 
 _DEEPEST = 32  # blocks inside one another
 _LONGEST = 500  # characters of a value
@@ -73,7 +73,7 @@ def rules(sheet: str) -> Iterator[CssRule]:
     """The rules of a style sheet that bear on whether text is seen on a screen, in their order.
 
     Rules for print and for other screens than one of 1,280 pixels are left out, and those of `@keyframes`.
-    A rule inside another is given the selector that it means.
+    A nested rule gets its full selector.
     """
     parsed = tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
     return _rules(parsed, (), _DEEPEST)
@@ -111,7 +111,7 @@ def _selectors(prelude: Tokens) -> Iterator[str]:
 
 
 def _known(tokens: Tokens) -> list[Any]:
-    """Tokens as lexbor knows them: older names of `:is`, and no `:defined`, which always holds."""
+    """Tokens that lexbor knows: `:is` for its older names, and no `:defined`, which always holds."""
     known: list[Any] = []
     for token in tokens:
         if token.type == "function" and token.lower_name in _ANY_OF:

@@ -1,4 +1,4 @@
-"""CSV and TSV: every row a block that says the names of its columns, a long one several."""
+"""CSV and TSV: every row a block with the names of its columns; a long row becomes several blocks."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ def _load(path: Path, text: str, delimiter: str) -> list[LoadedDocument]:
 
 
 def _whole(row: Row, width: int) -> Row:
-    """A row with nothing but its first cell is a note if that is a sentence."""
+    """The row; a note, which is a sentence in the first cell and nothing else, as that cell alone."""
     is_note = width > 1 and not any(row.cells[1:]) and not is_label(row.cells[0])
     return Row([row.cells[0]] if is_note else [*row.cells, ""], row.place)
 

@@ -28,7 +28,7 @@ _HEX = re.compile(r"[0-9a-fA-F]{1,8}")
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _DELETED = frozenset({"del", "moveFrom"})
 _NOT_READ = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "delInstrText", "Fallback", "rt", "fldData"})
-_DEEPEST_FIELD, _LONGEST_FIELD = 30, 20  # fields in fields; characters of what one does
+_DEEPEST_FIELD, _LONGEST_FIELD = 30, 20  # fields in fields; characters of the instruction of one
 _CONTENTS = "sdtPr/docPartObj/docPartGallery[@val='Table of Contents']"
 _NOTES = ("footnote", "endnote", "comment")
 
@@ -72,7 +72,7 @@ def _note(node: Element, styles: Styles, outline: Outline) -> str:
 
 
 def _add_margins(package: Package, main: str, styles: Styles, outline: Outline) -> None:
-    """Append what stands above and below pages, once, without what only numbers them."""
+    """Append headers and footers, each text once, without mere page numbers."""
     parts = [part for part in package.targets(main, "Id").values() if _MARGIN.search(part)]
     for part in parts[:_MOST_MARGINS]:
         margin = Outline()
@@ -94,7 +94,7 @@ class _Cell:
 
 
 class _Around(NamedTuple):
-    """What holds inside an element: the look of the page, of a paragraph and of a run, and what it stands in."""
+    """The context inside an element: the look of the page, the paragraph and the run, and what the element is in."""
 
     page: Look = Look()
     look: Look = Look()
@@ -202,7 +202,7 @@ class _Body:
             self._fields.pop()
 
     def _instruct(self, text: str, paragraph: _Paragraph) -> None:
-        """What a field does; a table of contents makes asides of its paragraphs."""
+        """Take (part of) a field's instruction; paragraphs of a table of contents or an index are asides."""
         if self._fields and len(self._fields[-1]) < _LONGEST_FIELD:
             self._fields[-1] = (self._fields[-1] + text).lstrip()[:_LONGEST_FIELD]
             paragraph.is_contents |= _are_contents(self._fields[-1:])
@@ -260,7 +260,7 @@ class _Body:
             self.outline.table(rows.rows, header=int(header), intro=intro)
 
     def _row(self, node: Element, at: _Around, rows: Rows) -> tuple[bool, bool]:
-        """Append a row; whether its letters are bold, and whether it is repeated at the top of pages."""
+        """Append a row; returns whether all its text is bold, and whether it is repeated at the top of pages."""
         said = {part.tag: part.get("val", "") for properties in node.iterfind("trPr") for part in properties}
         around = look(at.look, {"display": "none"}) if said.get("hidden", "0") not in OFF else at.look
         rows.begin()

@@ -36,7 +36,7 @@ _CONTENT = re.compile(
     rb"(?:\A|(?<=[\r\n]))content-[a-z-]{1,30}:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+", re.IGNORECASE
 )
 _QUOTED = re.compile(r">[> ]*+")
-_MOST_LINES = LONGEST_LINE // 2 + 1  # no more of them are so short together
+_MOST_LINES = LONGEST_LINE // 2 + 1  # more lines than this are longer together than LONGEST_LINE
 _DISCLAIMER = re.compile(
     r"(?:this|diese|cet?)\s(?:e-?mail|message|nachricht)\b[^.]{0,200}(?:confidential|privileged|intended|vertraulich)",
     re.IGNORECASE,
@@ -60,7 +60,7 @@ def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def load_mbox(path: Path, data: bytes) -> list[LoadedDocument]:
-    """The documents of every message, which lines that begin with `From ` part; `fragment` begins with its number."""
+    """The documents of every message; lines beginning with `From ` separate them. `fragment` begins with its number."""
     starts = [match.start() for match in _POSTMARK.finditer(data)]
     if not starts:
         raise UnreadableFile(
@@ -124,13 +124,13 @@ def _read(name: str, part: Message) -> tuple[list[LoadedDocument], str]:
 
 
 def _message_in(part: Message) -> Message | None:
-    """The message that is attached as such."""
+    """The message in a part of type message/*, None for other parts."""
     inner = part.get_payload() if part.get_content_maintype() == "message" else None
     return inner[0] if isinstance(inner, list) and isinstance(inner[0], Message) else None
 
 
 def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Message]]:
-    """The parts of plain text, those of HTML, and what is attached by its name, which is different for each."""
+    """The parts of plain text, those of HTML, and the attachments by name; the names are made unique."""
     plain: list[Message] = []
     html: list[Message] = []
     attached: dict[str, Message] = {}
@@ -160,7 +160,7 @@ def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Me
 
 
 def _unused(name: str, used: Container[str], times: Counter[str]) -> str:
-    """`name`, or with a number before it where it is used; `times` has how often that was so."""
+    """`name`, with a number before it if it is in use; `times` counts how often that was so."""
     made = name = name.replace("/", "-")[-_LONGEST_NAME:]
     while made in used:
         times[name] += 1
@@ -197,12 +197,12 @@ def _text(value: str) -> str:
 
 
 def _add_text(outline: Outline, text: str, head: int) -> None:
-    """Plain text: paragraphs between blank lines; earlier messages below it each under who wrote it when.
+    """Append plain text as paragraphs; each earlier message below it gets a heading that says who wrote it when.
 
-    Lines that are quoted between others, a greeting, a signature and a disclaimer are asides.
+    Lines quoted before these, greetings, the signature and a disclaimer are asides.
     """
     body, mark, signature = text.partition("\n-- \n")
-    below = False  # an earlier message
+    below = False  # inside an earlier message
     for part in _parts_of(body.split("\n")):
         bare = "\n".join(map(_bare, part))
         if says_who(bare):
@@ -218,7 +218,7 @@ def _add_text(outline: Outline, text: str, head: int) -> None:
 
 
 def _parts_of(lines: list[str]) -> Iterator[list[str]]:
-    """Lines of one depth of quotation without a blank one; such that say who wrote what follows by themselves."""
+    """Runs of lines without a blank one at one quotation depth; who wrote what follows is a part of its own."""
     part: list[str] = []
     depth = 0
     for at, line in enumerate(lines):

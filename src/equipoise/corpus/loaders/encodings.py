@@ -1,8 +1,8 @@
-"""In which encoding a text was written that does not say so: UTF-8 first, then by what its letters look like.
+"""Guesses the encoding of a text that does not declare it: UTF-8 first, then by the letters that come out.
 
-Languages with single accented letters are told by the letters that each of them has, since charset-normalizer takes
-Windows-1250 for 1252 in short texts. Other scripts are told by charset-normalizer among the encodings whose letters
-come out in the script that they are for.
+In Latin script the accented letters of each language tell encodings apart, since charset-normalizer takes Windows-1250
+for 1252 in short texts. For other scripts charset-normalizer chooses among the encodings whose letters come out in the
+script that they are made for.
 """
 
 import codecs
@@ -30,7 +30,7 @@ _KNOWN = (  # not punycode, utf-7 and the like, which are slow or hide what is w
 _ESCAPED = b"\x1b$"  # how ISO 2022 begins its double bytes
 _SAMPLE = 100_000  # bytes that are looked at
 _LEAST = 8  # bytes of a text with two or four bytes for each letter
-_ONE = 0.5  # of the letters are of one script
+_ONE = 0.5  # of the letters, at least, are of one script
 _WIDE = ("utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
 _SCRIPTS = {
     "gb18030": "CJK", "big5": "CJK", "cp932": "HIRAGANA KATAKANA CJK", "euc_jp": "HIRAGANA KATAKANA CJK",
@@ -52,7 +52,7 @@ _LANGUAGES = {
     "cp850": _WESTERN, "mac_roman": _WESTERN, "cp852": _CENTRAL,
 }  # fmt: skip
 """By encoding, the most usual first, the letters outside ASCII of each language that it is used for."""
-_ISOLATED = 1.6  # bytes outside ASCII next to each other, in languages that use them for accents
+_ISOLATED = 1.6  # bytes of a run outside ASCII, on average at most, in languages that use them for accents
 _CONTROLS = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
 _CONTROL = re.compile(r"[\x7f-\x84\x86-\x9f]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
@@ -60,7 +60,7 @@ _INSIDE = frozenset("’‘–—·\u00ad")  # signs that may stand between two 
 
 
 class Guess(NamedTuple):
-    """A text and its encoding; `told` where the file itself says which, as a mark or by being valid UTF-8."""
+    """A text and its encoding; `told` if the file itself says which, by a byte order mark or as valid UTF-8."""
 
     text: str
     encoding: str
@@ -80,8 +80,8 @@ def known(name: str) -> str:
 def read(data: bytes) -> Guess | None:
     """The text of some bytes, None where no encoding makes text of them.
 
-    A file that is UTF-8 but for few damaged places has U+FFFD there. Raises UnicodeDecodeError for one that says its
-    encoding by a mark and does not keep to it.
+    A file that is UTF-8 but for few damaged places has U+FFFD there. Raises UnicodeDecodeError for one that is
+    not valid in the encoding of its byte order mark.
     """
     if marked := next((name for mark, name in _MARKS if data.startswith(mark)), None):
         return Guess(data.decode(marked), marked, told=True)
@@ -121,7 +121,7 @@ def _is_text(text: str) -> bool:
 
 
 def _is_damaged(text: str) -> bool:
-    """Whether a text that is no valid UTF-8 is so in few places: most of what is not ASCII is."""
+    """Whether a text is UTF-8 with little damage: less than a quarter of what is not ASCII came out as U+FFFD."""
     return text.count("\ufffd") * 4 < sum(not letter.isascii() for letter in text)
 
 
@@ -139,7 +139,7 @@ def _likely(data: bytes) -> list[str]:
 
 
 def _fits(text: str, languages: tuple[str, ...]) -> float:
-    """The share of what is not ASCII that one language has as letters, or has between words (0 to 1)."""
+    """The share (0 to 1) of letters outside ASCII, and odd signs inside words, that the best fitting language has."""
     signs = re.findall(r"(?<=[^\W\d_])[^\x00-\x7f](?=[^\W\d_])", text)
     odd = sum(not sign.isalpha() and sign not in _INSIDE for sign in signs) + len(_CONTROL.findall(text))
     letters = [letter for letter in text.lower() if not letter.isascii() and letter.isalpha()]

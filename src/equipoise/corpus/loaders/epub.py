@@ -17,7 +17,7 @@ from equipoise.corpus.loaders.xml import read_xml
 _TAG = re.compile(r"<([a-zA-Z][^<>\s/]*+)([^<>]*+)>")
 _VOID = words("area base br col embed hr img input link meta param source track wbr")
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
-_MOST_TIMES, _ALWAYS_FINE = 2, 100_000  # characters of style sheets read for one byte, and for any book
+_MOST_TIMES, _ALWAYS_FINE = 2, 100_000  # characters of style sheets: per byte of the book, and for any book
 
 
 def load_epub(path: Path, data: bytes) -> list[LoadedDocument]:

@@ -1,5 +1,5 @@
-"""Formulas in a line of text, so that no power, fraction or root turns into another number: those of Office (ECMA-376,
-part 1, 22.1), and what LaTeX has in common with them."""
+"""Formulas written as one line of text, so that no power, fraction or root reads as another number: those of Office
+(ECMA-376, part 1, 22.1), and helpers that LaTeX shares."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from equipoise.corpus.loaders.loaded import placed, words
 
 _WHOLE = re.compile(r"[√∛∜]?+[^\W\d]\w*+|\d++(?:[.,]\d++)?+|\([^()]*+\)|.|")
-_MARKS = words("* † ‡ § ′ ″ ' '' ° ∘ th st nd rd")  # behind a word, without a mark of their own
+_MARKS = words("* † ‡ § ′ ″ ' '' ° ∘ th st nd rd")  # written behind a word without `^`
 _DELETED = frozenset({"del", "moveFrom"})
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
 _APART = frozenset({"f", "rad", "func"})
@@ -70,7 +70,7 @@ def root(inside: str, degree: str = "") -> str:
 
 
 def joined(before: str, text: str) -> str:
-    """`text` behind `before`, apart from it where both together were another number or name."""
+    """`text` as written behind `before`: with a space if the two would read as one number or name."""
     return f" {text}" if before[-1:].isalnum() and text[:1].isalnum() else text
 
 
@@ -95,15 +95,15 @@ class _Part(NamedTuple):
     said: Callable[[Element], str]
 
     def of(self, name: str) -> str:
-        """The formula in a part of it, empty where it has none."""
+        """The formula in its child called `name`, empty without one."""
         return next((equation(each, self.said) for each in self.node if each.tag == f"m:{name}"), "")
 
     def each(self) -> list[str]:
-        """The formulas in all its parts."""
+        """The formulas in all its children but properties."""
         return [equation(each, self.said) for each in self.node if not each.tag.endswith("Pr")]
 
     def property(self, name: str, usual: str) -> str:
-        """What its properties say."""
+        """The value of its property called `name`, `usual` without one."""
         for properties in self.node:
             for each in properties if properties.tag.endswith("Pr") else ():
                 if each.tag == f"m:{name}":

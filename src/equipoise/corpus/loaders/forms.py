@@ -1,4 +1,4 @@
-"""What is filled in on a PDF's page and noted on it: fields of forms, and comments (ISO 32000-1, 12.5 and 12.7)."""
+"""Form fields that are filled in on a PDF's page, and comments on it (ISO 32000-1, 12.5 and 12.7)."""
 
 import ctypes
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _SIZE = 11.0  # points, where a page has no text
 
 
 class _Field(NamedTuple):
-    """A field that is filled in: its place, its name, and what stands in it. `is_box`: yes or no."""
+    """A field that is filled in: its place, name and value. `is_box`: a box to tick, whose value is yes or no."""
 
     box: Box
     name: str
@@ -37,10 +37,10 @@ class _Field(NamedTuple):
 
 
 def with_fields(page: Handle, number: int, lines: list[PageLine], *, upright: bool) -> list[PageLine]:
-    """The lines of a loaded page with what is filled in behind their labels, and comments below them.
+    """The lines of a loaded page, the values of fields behind their labels, and comments below all lines.
 
-    Of a box whose label is a sentence the mark stands before it, `[x]` or `[ ]`.
-    Where the page is not read `upright`, or no label stands beside a field, the field's own name is its label.
+    A box whose label is a sentence is written before it, as `[x]` or `[ ]`. If the page is not read `upright`, or no
+    label stands beside a field, it stands below all lines with its own name as its label.
     """
     said: list[str] = []
     lines = list(lines)
@@ -100,7 +100,7 @@ def _text(handle: Handle, key: bytes) -> str:
 
 
 def _label(field: _Field, lines: list[PageLine]) -> int:
-    """The row of the nearest line on the height of a field, before it, or behind it for a box; -1 without one."""
+    """The row of the nearest line level with a field, to its left or, for a box, on either side; -1 without one."""
     left, bottom, right, top = field.box
     level = [row for row, line in enumerate(lines) if bottom - _TOUCH <= line.base < top and not line.row]
     before = [row for row in level if lines[row].right <= left + _TOUCH]

@@ -91,7 +91,7 @@ class _Reading:
         self._at = 0
 
     def whole(self) -> float:
-        """The value of it."""
+        """The value of the formula. Raises NotKnown."""
         value = self._sum()
         if self._at < len(self._tokens):
             raise NotKnown

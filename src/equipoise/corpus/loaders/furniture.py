@@ -1,9 +1,9 @@
-"""What stands on the pages of a PDF for their sake alone: running headers, running footers, page numbers, and the
-raised numbers that lead to a note at the foot.
+"""Takes page furniture out of a PDF: running headers, running footers, page numbers, and the raised numbers that refer
+to footnotes.
 
-Only a short line in the margin goes, and only where at least three pages have it at the same height, numbers aside;
-or where such a place holds the words of a heading that stays in the text. Nothing else can be made to vanish so. What
-such lines say of the document, with a number in it (an edition, a date, an address), is said once at its end.
+Only a short line in the margin goes, and only if at least three pages have it at the same height, numbers aside; or
+if it stands at such a height and has the words of a heading that stays in the text. So nothing else can be made to
+vanish. A line that says something of the document with a number (edition, date, address) is added once at its end.
 """
 
 import re
@@ -19,7 +19,7 @@ _MARGIN = 0.12  # of the page's height
 _OUTERMOST = 2  # lines at either end of the page
 _LONGEST = 120  # characters
 _LEAST_WORDS, _MOST_TOLD = 4, 4
-_APART = 3.0  # sizes from one line that is told once to the next
+_APART = 3.0  # sizes from one line that is added at the end to the next
 _PAGE_NUMBER = re.compile(
     r"(?:(?:page|seite)\s)?+\d{1,4}+(?:\s?+(?:of|von|/)\s?+\d{1,4}+)?+\Z", re.IGNORECASE
 )
@@ -31,7 +31,7 @@ _Key = tuple[str, int]
 
 
 def without_furniture(pages: Sequence[Sequence[PageLine]], heights: Sequence[float]) -> list[list[PageLine]]:
-    """The lines of every page without those; `heights` are the pages', in points."""
+    """The lines of every page without running headers and footers; `heights` are those of the pages, in points."""
     if len(pages) < LEAST_PAGES:
         return [list(lines) for lines in pages]
     outer = [set(_outer(lines, height)) for lines, height in zip(pages, heights, strict=True)]
@@ -64,7 +64,7 @@ def without_furniture(pages: Sequence[Sequence[PageLine]], heights: Sequence[flo
 
 
 def _told_once(gone: Sequence[PageLine], names: set[str]) -> list[tuple[str, PageLine]]:
-    """What at least three of the lines say alike, with a number in it that counts no pages, and the first of them."""
+    """The texts that at least three of the lines share, with a number that counts no pages; and their first lines."""
     alike: dict[_Key, list[PageLine]] = defaultdict(list)
     for line in gone:
         alike[_key(line)].append(line)
@@ -80,7 +80,7 @@ def _told_once(gone: Sequence[PageLine], names: set[str]) -> list[tuple[str, Pag
 
 
 def _outer(lines: Sequence[PageLine], height: float) -> Iterator[int]:
-    """The rows of short lines in the margins, at most two at either end of a page with more lines."""
+    """The rows of short lines in the margins, at most two at either end of the page."""
     rows = sorted(range(len(lines)), key=lambda row: lines[row].base)
     for row in rows[:_OUTERMOST]:
         if lines[row].base < _MARGIN * height and len(lines[row].text) <= _LONGEST:
@@ -103,7 +103,7 @@ def _is_number(word: str) -> bool:
 
 
 def _names(pages: Sequence[Sequence[PageLine]], outer: Sequence[set[int]]) -> set[str]:
-    """The words of every line that is not in a margin, without its number."""
+    """What the lines outside the margins may be titles of (`_titles`)."""
     return {
         name
         for lines, rows in zip(pages, outer, strict=True)
@@ -114,7 +114,7 @@ def _names(pages: Sequence[Sequence[PageLine]], outer: Sequence[set[int]]) -> se
 
 
 def _titles(text: str) -> Iterable[str]:
-    """What a line may be a title of: its words without numbers at the ends, and those after its first colon."""
+    """The titles that a line may hold, without numbers at the ends: all of it, or what follows a colon or numbering."""
     numbering = NUMBERING.match(text)
     for part in (text, text.partition(": ")[2], text[numbering.end() :] if numbering else ""):
         words = part.split()
@@ -127,7 +127,7 @@ def _titles(text: str) -> Iterable[str]:
 
 
 def without_note_marks(lines: Sequence[PageLine]) -> list[PageLine]:
-    """The lines of one page without the raised numbers behind words that the notes at its foot begin with."""
+    """The lines of one page without raised numbers behind words, if a note on the page begins with the same number."""
     marks = {match.group() for line in lines if (match := _NOTE.match(line.text))}
     if not marks:
         return list(lines)

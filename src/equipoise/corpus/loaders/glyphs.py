@@ -17,11 +17,11 @@ _PAGE_TEXT = 500_000
 """Characters of one page."""
 _HYPHENS = frozenset({0x02, 0xFFFE})  # pdfium's sign for the hyphen of a word that goes on in the next line
 _LINE_ENDS = frozenset({0x0D, 0x0A})
-_ASKED = 100  # letters of a page that say which way it is read
+_ASKED = 100  # letters of a page that are sampled to tell which way up it is
 _LONGEST_NAME = 200  # bytes of a font's name
 _BOLD = ("bold", "black", "heavy", "cmbx", "cmb1", "sfbx", "medi", "demi")
 _MONO = ("mono", "courier", "typewriter", "cmtt", "sltt", "sftt", "ectt", "lmtt", "consol", "menlo", "fixed")
-_THROUGH = 0.12, 0.45  # of the size above the line's foot: where a stroke goes through letters
+_THROUGH = 0.12, 0.45  # of the size above the baseline: here a stroke goes through letters
 _FIXED_PITCH, _FORCED_BOLD, _HEAVY = 1, 1 << 18, 600
 
 
@@ -39,7 +39,7 @@ _unicode = ctypes.PYFUNCTYPE(ctypes.c_uint, ctypes.c_void_p, ctypes.c_int)(
 
 @dataclass(slots=True)
 class GlyphPage:
-    """Reads one page: `lines` with its seen letters, and how many letters are `hidden` and `invisible`."""
+    """What is read of one page: `lines` with its visible letters, and how many letters are `hidden` and `invisible`."""
 
     box: Box
     turn: int
@@ -52,13 +52,13 @@ class GlyphPage:
 
     @property
     def height(self) -> float:
-        """In points, as the page is looked at."""
+        """The height of the page in points, as it is looked at."""
         left, bottom, right, top = self.box
         return right - left if self.turn % 2 else top - bottom
 
 
 def read_page(page: Handle, number: int, left: int) -> tuple[GlyphPage, int]:
-    """A loaded page, and how many of the `left` objects may still follow. Raises TooMuch."""
+    """What is read of a loaded page, and how many of the `left` objects may still follow. Raises PageTooMuch."""
     box = _box(page)
     content = GlyphPage(box, pdfium.FPDFPage_GetRotation(page) % 4, Visibility(box, left))
     content.visibility.walk(page)
@@ -86,14 +86,14 @@ def read_page(page: Handle, number: int, left: int) -> tuple[GlyphPage, int]:
 
 
 def _turn(text: Handle, count: int, page: int) -> int:
-    """The quarters by which the page has to be turned for most letters to stand upright; as it is without letters."""
+    """The quarter turns after which most letters of a page stand upright; without letters `page`, its own rotation."""
     angles = (pdfium.FPDFText_GetCharAngle(text, row) for row in range(0, count, max(count // _ASKED, 1)))
     quarters = [round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0]
     return max(range(4), key=lambda turn: (quarters.count(turn), turn == page))
 
 
 def _box(page: Handle) -> Box:
-    """The part of the plane that is printed."""
+    """The bounding box of the page, in its own coordinates."""
     rect = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, rect)
     return rect.left, rect.bottom, rect.right, rect.top
@@ -172,8 +172,8 @@ class _Glyphs:
         return [TextRun(text, left, right, base, type_, places)]
 
     def _unstruck(self, runs: Sequence[tuple[int, TextRun]]) -> list[TextRun]:
-        """The runs of a line, each with the row of its first letter, with a space for every letter that a stroke goes
-        through which is no longer than the line."""
+        """The runs of a line, with a space for every letter that a stroke no longer than the line goes through; `runs`
+        come with the index of their first letter."""
         if not self.strokes:
             return [run for _, run in runs]
         left, right = min(run.left for _, run in runs), max(run.right for _, run in runs)

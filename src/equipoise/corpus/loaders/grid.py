@@ -1,6 +1,6 @@
 """Tables of every format: cells, what spans rows and columns, the names of columns, and the text of a row.
 
-A row is read by itself: each cell says the name of its column, and what spans several rows or columns stands in each.
+A row can be read by itself: each cell comes with its column's name, and one that spans rows or columns is in each.
 """
 
 import re
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from equipoise.text.sentences import LONGEST_ROW, sentence_spans
 
-_REPEATED = 100  # characters of a cell that are said again in every row and column that it spans
-_FINE, _TIMES = 10_000, 4  # cells that repetition may make: of any table, and for each of its own
+_REPEATED = 100  # characters, at most, of a cell that is repeated in every row and column that it spans
+_FINE, _TIMES = 10_000, 4  # cells with repetition: for any table, and for each of its own
 _LONG_VALUE, _LONGEST_FIRST = 700, 150
 _LONGEST_LABEL = 60
-_SHORT = 15  # a label whatever it ends with
+_SHORT = 15  # characters of a label whatever it ends with
 _MOST_TITLES = 10
 _LOOKED_AT = 20  # rows that say which columns are filled
 _LEAST_GROUPED = 3  # rows of a table with groups of columns
 _LEAST_PAIRS = 3
-_MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
+_MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters with names: for each without them, and for any table
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
 _NUMBER = re.compile(r"[^\w\s]{0,3}+\s?+\d[\d.,:/' ]*+[^\w\s]{0,2}+")
@@ -51,14 +51,14 @@ class Rows:
     _open: dict[int, tuple[int, int]] = field(default_factory=dict)  # by column: the cell that may go on
 
     def begin(self) -> None:
-        """A row begins; one before it that only went on with cells above is none."""
+        """Begin a row; drop the one before if it only continued cells above it."""
         if self.rows and not self.rows[-1]:
             self.rows.pop()
         self.rows.append([])
         self._column = 0
 
     def add(self, text: str, columns: int = 1, *, merged: bool = False, goes_on: bool = False) -> None:
-        """Append a cell. One that is `merged` may go on below, an empty one that `goes_on` does so with one above."""
+        """Append a cell. A `merged` one may continue below; an empty one that `goes_on` continues the one above."""
         above = self._open.get(self._column) if goes_on and not text else None
         if above is None:
             self._open.pop(self._column, None)
@@ -77,7 +77,7 @@ def nested_text(rows: Sequence[Sequence[Cell]]) -> str:
 
 
 class Row(NamedTuple):
-    """The text of every column; one text alone in a wider table spans them all. `place` counts from 0, or is a line."""
+    """The text of each column, or one text that spans them all. `place` is the row's index from 0, or its line."""
 
     cells: list[str]
     place: int = 0
@@ -92,7 +92,7 @@ class TableGrid(NamedTuple):
 
 
 class RowText(NamedTuple):
-    """The text of a row, or of a part of it. `is_plain`: without names of columns; `is_section`: it only leads on."""
+    """The text of a row, or of a part of it. `is_plain`: without names of columns; `is_section`: a subheading."""
 
     text: str
     place: int
@@ -116,8 +116,8 @@ def is_number(text: str) -> bool:
 
 
 def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> TableGrid:
-    """The table of these cells; the first `marked` rows hold names of columns, 0 where the file does not say.
-    They are guessed then.
+    """The table of these cells. The first `marked` rows name the columns; if the file does not say how many do, it is
+    0, and they are guessed.
     """
     spreaded = _spread(rows)
     titles = count_titles(spreaded, guess=not marked)
@@ -137,7 +137,7 @@ def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> TableGrid:
 
 
 def pairs(rows: Sequence[Row]) -> list[Row]:
-    """The rows; `name: value` in one cell where all are of a name and a value."""
+    """The rows, each as one cell `name: value` if all of them are a name, different for each, and a value."""
     names = [row.cells[0] for row in rows]
     are_names = all(name and is_label(name) and not _AMOUNT.match(name) for name in names) and len(
         set(names)
@@ -152,9 +152,9 @@ def pairs(rows: Sequence[Row]) -> list[Row]:
 
 
 def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]:
-    """The rows with something in them, and in each of them what spans it, unless that is long or too much.
+    """The rows that are not empty, each with the cells that span it repeated, unless these are long or too many.
 
-    `across`: what spans several columns stands in each of them.
+    `across`: a cell that spans several columns is repeated in each of them.
     """
     left = _FINE + _TIMES * sum(map(len, rows))
     width = max((sum(map(_WIDE, row)) for row in rows), default=0)
@@ -196,7 +196,7 @@ def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]
 
 
 def _let_down(above: dict[int, tuple[str, int]], below: dict[int, tuple[str, int]], cells: list[str]) -> None:
-    """The next cell is one that spans its row from above."""
+    """Append the cell that spans the row from above, and keep it in `below` while it spans more rows."""
     text, rows = above.pop(len(cells))
     if rows > 1:
         below[len(cells)] = text, rows - 1
@@ -204,9 +204,9 @@ def _let_down(above: dict[int, tuple[str, int]], below: dict[int, tuple[str, int
 
 
 def count_titles(rows: Sequence[Row], *, guess: bool = True) -> int:
-    """How many of the rows stand above a wider table and have one text only, or are notes as far as one may `guess`.
+    """How many of the rows are titles above a wider table, with one text only, or, if it may `guess`, notes.
 
-    Notes fill fewer columns than the names of columns below them, which fill those that the rows below them do.
+    Notes fill fewer columns than the names of columns below them, which fill all that most rows below them do.
     """
     count = 0
     while count < min(len(rows), _MOST_TITLES) and sum(map(bool, rows[count].cells)) == 1:
@@ -248,9 +248,9 @@ def title_of(row: Row) -> str:
 
 
 def with_groups(rows: Sequence[Row]) -> list[Row]:
-    """The first two rows, where the first names groups of the columns that the second names; none where it does not.
+    """The first two rows, if the first names groups of columns and the second the columns; else none.
 
-    Nothing stands above what the rows are about, a group's name above the first of its columns or above each.
+    The first column is in no group; a group's name stands above the first of its columns or above each.
     """
     if (
         len(rows) < _LEAST_GROUPED
@@ -268,13 +268,13 @@ def with_groups(rows: Sequence[Row]) -> list[Row]:
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:
-    """The names of columns in one or several rows: what stands above each other, none of it twice."""
+    """The names of columns in one or several rows: the texts of each column from top to bottom, none of them twice."""
     columns = zip_longest(*(row.cells for row in rows), fillvalue="")
     return [" ".join(dict.fromkeys(filter(None, column))).rstrip(":") for column in columns]
 
 
 def _has_names(rows: Sequence[Row]) -> bool:
-    """Whether the first row has the names of columns, by what stands below it. Two columns may be names and values."""
+    """Whether the first row names the columns; two columns, which may be names and values, must have amounts below."""
     if len(rows) < 2 or not _are_names(rows[0].cells):
         return False
     below = [row.cells for row in rows[1:] if len(row.cells) > 1]
@@ -305,9 +305,9 @@ def _is_name(cell: str) -> bool:
 
 
 def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[RowText]:
-    """What each row says. A text that spans all columns is a section, said in every row below it, or a note.
+    """The text of each row. A text that spans all columns is a section, repeated in every row below it, or a note.
 
-    Without names, and where they would make the text many times as long, a row is ` | ` between cells.
+    Without names, or if they would make the text many times as long, ` | ` stands between the cells of a row.
     """
     section, waiting, most, has_names = "", None, _ALWAYS_FINE, any(names)
     for cells, place in rows:
@@ -335,8 +335,8 @@ def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[RowText]:
 def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> list[str]:
     """The row as text, `name: value` for each cell with something in it; a long row as several texts.
 
-    It is cut between columns; each text begins with the first cell, which says what the row is about. A `section` that
-    the row stands in comes behind that, unless it is called like a column that the row names.
+    It is cut between columns; each text begins with the first cell, which says what the row is about. The `section`
+    of the row comes behind that, unless it is the name of one of the row's columns.
     """
     if len(cells) == len(names) == 2 and all(cells) and names[1].lower() in _VALUE:
         names, cells = cells[:1], cells[1:]

@@ -1,4 +1,4 @@
-"""The one rule of all loaders: text that a reader would not see is left out and counted, or indexed and said so.
+"""The one rule of all loaders: text that a reader would not see is left out and counted, or indexed and counted apart.
 
 Hidden text is how instructions and opinions are planted where no human reviewer meets them. A loader describes
 a piece of text in CSS terms and asks `look`; `LoadedDocument.hidden` counts the characters that were left out,
@@ -29,8 +29,8 @@ Known, and left out:
   LaTeX: `\\iffalse`.
 
 Kept, since a reader reaches it: `<details>`, the text of pictures, `aria-hidden`, the panels of tabs and accordions (by
-role or class) on a page with controls for them, unless more than being folded hides them. Kept and said so: PDF text of
-render mode 3.
+role or class) on a page with controls for them, unless more than being folded hides them. Kept and counted apart: PDF
+text of render mode 3.
 
 Not known, and therefore part of the threat model:
 
@@ -70,7 +70,7 @@ SMALLEST = 3.0
 """Pixels: letters below this size are a line of dust. (A CSS pixel is three quarters of a point.)"""
 
 _OUTSIDE = -900.0  # pixels, from which a place is outside of every page
-_TALL = 300.0  # pixels: some fifteen lines, more than most boxes have that do not say their height
+_TALL = 300.0  # pixels: some fifteen lines, more than most boxes without a given height have
 _PILED = -0.4  # of their size: letters that are so far pulled together lie on each other
 _SLIVER = 1.0  # pixels: the box that "for screen readers only" leaves of a text
 
@@ -107,23 +107,23 @@ class Look(NamedTuple):
     gone: bool = False
     """Nothing inside can be seen, whatever its own style."""
     unseen: bool = False
-    """`visibility`: an element inside may take it back."""
+    """Hidden by `visibility`, which an element inside may undo."""
     cut: bool = False
-    """In a box of no size that lets nothing over its border, save what has a `fixed` place."""
+    """Inside a box of no size that clips its overflow; only `position: fixed` escapes it."""
     size: float = _SIZES["medium"]
-    """Of the letters, in pixels."""
+    """The font size, in pixels."""
     ink: Color | str = BLACK
-    """Of the letters: a colour, CLEAR, or "" where it is not known."""
+    """The colour of the letters, CLEAR, or "" where it is not known."""
     paper: Color | str = WHITE
-    """Behind them, in the same way."""
+    """The colour behind the letters, in the same form."""
     solid: float = 1.0
-    """How far nothing shines through, from 0 to 1."""
+    """The opacity, from 0 to 1."""
     spacing: float = 0.0
-    """More pixels between letters."""
+    """The `letter-spacing`, in pixels."""
     placed: bool = False
-    """In an element with a `position`: places in it are not counted from the edge of the page."""
+    """Inside an element with a `position`: `top` and the like do not count from the edge of the page."""
     bare: bool = False
-    """On a page of one colour without pictures: it is behind whatever has a place of its own, too."""
+    """On a page of one colour without pictures, so that this colour is behind positioned elements, too."""
 
     @property
     def shows(self) -> bool:
@@ -138,7 +138,7 @@ class Look(NamedTuple):
 
 
 def look(around: Look, style: Style) -> Look:
-    """The look inside an element of this style that stands in one of the look `around`."""
+    """The look inside an element with this style, whose parent has the look `around`."""
     if not style or around.gone:
         return around
     size = _size(style, around.size)
@@ -159,7 +159,7 @@ def look(around: Look, style: Style) -> Look:
 
 
 def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
-    """What HTML itself says about the look of an element; its style sheets may say something else."""
+    """The style that HTML itself gives an element by its tag and attributes; style sheets may override it."""
     style = {"text-decoration": "line-through"} if tag in _STRUCK else {}
     if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
         style["display"] = "none"
@@ -215,7 +215,7 @@ def _is_outside(style: Style) -> bool:
 
 
 def _is_beyond(style: Style, around: Look) -> bool:
-    """True above the page, where nobody can scroll, and above or below the screen for what stays on it."""
+    """True for a place above the page, where nobody can scroll, or, if `fixed`, above or below the screen."""
     position = style.get("position")
     if position != "fixed" and (position != "absolute" or around.placed):
         return False
@@ -224,7 +224,7 @@ def _is_beyond(style: Style, around: Look) -> bool:
     bottom = length(style.get("bottom", (edges[2:3] or edges)[0]))
     height = max(length(style.get(name, "")) or 0.0 for name in ("height", "min-height"))
     if top is not None and bottom is not None:
-        return False  # as high as what is between
+        return False  # its height is what is between them
     place = top if position == "absolute" or top is not None else bottom
     return place is not None and place <= -max(height, _TALL)
 
@@ -253,7 +253,7 @@ def _is_masked(style: Style) -> bool:
 
 
 def _is_shrunk(style: Style) -> bool:
-    """True for a size of nearly nothing, also that of a page seen from its edge."""
+    """True for what is scaled to nearly nothing, or turned until it is seen from its edge."""
     transform, turned = style.get("transform", ""), style.get("rotate", "").split()
     factors = [
         x for name in ("scale", "scalex", "scaley", "scale3d") for x in _arguments(transform, name)[:2]

@@ -27,7 +27,7 @@ _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
 class Linked:
-    """The style sheets that pages link to: none are at hand. `notes` has the block that refers to each note."""
+    """Finds the style sheets that pages link to, here none. `notes` has by id of a note the block that refers to it."""
 
     def __init__(self) -> None:
         self.notes: dict[str, int] = {}
@@ -72,7 +72,7 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
 
 
 def decode_page(path: Path, data: bytes) -> str:
-    """By the page's own <meta charset> where it holds and is one that browsers know, else as any text file."""
+    """The text of a page: by its <meta charset> if browsers know that and its bytes fit, else as that of any file."""
     said = _CHARSET.search(data[:_SNIFFED])
     if said and (codec := encodings.known(said[1].decode("ascii"))):
         with suppress(UnicodeError):
@@ -106,5 +106,5 @@ def _sheets(tree: LexborHTMLParser, linked: Linked) -> tuple[list[str], bool]:
 
 
 def _holding(tree: LexborHTMLParser, selector: str) -> Iterator[LexborNode]:
-    """The elements of style sheets whose media are a screen."""
+    """The elements that `selector` finds, without style sheets for other `media` than a screen."""
     return (node for node in tree.css(selector) if css.holds(node.attributes.get("media") or ""))

@@ -18,7 +18,7 @@ _PARTS = frozenset({"tbody", "thead", "tfoot"})
 
 @dataclass(slots=True)
 class OpenTable:
-    """An open table that holds data, in a cell of another one with what that has so far."""
+    """A data table that is being read; `around` is the table that it is nested in, with the text of its cell so far."""
 
     rows: list[list[Cell]] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
@@ -53,9 +53,9 @@ def _span(node: LexborNode, name: str, most: int) -> int:
 
 
 def layout_of(tree: LexborHTMLParser) -> tuple[set[int], dict[int, bool]]:
-    """The tables that lay out a page and are read as blocks: with tables or headings and no names of columns, or, in
-    one row, code in them; and the rows of data between the tables in them, each with whether the one below it is
-    another."""
+    """The tables that only lay out a page, whose content is read as blocks: with tables or headings inside and no names
+    of columns, or of one row with paragraphs, lists or code. And the rows of data beside nested tables in them, each
+    with whether the row below is data, too."""
     tables: set[int] = set()
     rows: dict[int, bool] = {}
     seen: set[int] = set()
@@ -83,7 +83,7 @@ def _has_names(table: LexborNode) -> bool:
 
 
 def _rows(table: LexborNode) -> Iterator[LexborNode]:
-    """Its own rows."""
+    """The rows of a table, without those of nested ones."""
     for node in table.iter():
         yield from _rows(node) if node.tag in _PARTS else (node,) if node.tag == "tr" else ()
 

@@ -18,7 +18,7 @@ _IDS = ("_id", "id", "doc_id")
 _TEXTS = ("text", "body", "content", "paragraphs")
 _TITLES = ("title", "name")
 _LONGEST_KEY, _LONGEST_PATH = 80, 200
-_LONGEST_LIST = 200  # characters of a list that stands in a row
+_LONGEST_LIST = 200  # characters of a value that stands in a row
 _BETWEEN = " > "
 _DEEPEST_HEADING = 6
 
@@ -59,7 +59,7 @@ def _objects(value: object) -> Iterator[tuple[str, object]]:
 
 
 def _below(path: str, key: str) -> str:
-    """The path of what stands under `key`; of a long one the end."""
+    """The path of the value of `key`; a long one is cut at its beginning."""
     whole = path + _BETWEEN * bool(path) + one_line(key)[:_LONGEST_KEY]
     cut = whole.find(_BETWEEN, len(whole) - _LONGEST_PATH) if len(whole) > _LONGEST_PATH else -1
     return whole if cut < 0 else f"…{whole[cut:]}"
@@ -88,7 +88,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _add(outline: Outline, path: str, value: object) -> None:
-    """Add what stands in an object or list itself: a row, and what is too long for one below it."""
+    """Add the plain values of an object or list: as a row, those too long for a row below it."""
     pairs = [("", value)] if _is_plain(value) else [pair for pair in _pairs(value) if _is_plain(pair[1])]
     row: dict[str, str] = {}
     below: list[tuple[str, object]] = []

@@ -54,14 +54,14 @@ class LayoutPart:
 
 
 class Usual(NamedTuple):
-    """Of a document's text: the size of letters in points, and the step between lines in sizes."""
+    """What is usual in a document: the font size in points, and the step from line to line in font sizes."""
 
     size: float
     step: float
 
 
 def usual(lines: Sequence[PageLine]) -> Usual:
-    """What most letters of a document have."""
+    """The size that most letters of a document have, and the least step between lines that is common."""
     sizes: Counter[float] = Counter()
     steps: Counter[float] = Counter()
     for line in lines:
@@ -93,7 +93,7 @@ def parted(lines: Sequence[PageLine], known: Usual) -> list[LayoutPart]:
 def _goes_on_behind_notes(parts: list[LayoutPart], line: PageLine, known: Usual) -> bool:
     """True where a page ends with notes in small letters and `line` goes on with what stands above them.
 
-    That part is then the last one: the notes come before it.
+    That part is then moved behind the notes, so that it is the last one.
     """
     page, above = parts[-1].last.page, len(parts) - 1
     while above >= 0 and len(parts) - above <= _MOST_NOTES and is_note(parts[above], known):
@@ -156,8 +156,8 @@ def _is_cut(text: str) -> bool:
 
 
 def _led(part: LayoutPart, line: PageLine, step: float, known: Usual) -> BlockKind | None:
-    """What a part is that a line belongs to in any case: the description of a term, or an item of which all that stood
-    beside its mark is struck."""
+    """The kind of a part that a line belongs to in any case, else None: it describes the term above it, or follows a
+    list mark that stands alone, since all beside it is struck out."""
     mark = part.last
     if ITEM.fullmatch(f"{mark.text.strip()} ") and line.left > mark.left + _INDENT * line.size:
         return BlockKind.ITEM
@@ -205,14 +205,14 @@ def _is_item(part: LayoutPart, line: PageLine, *, ended: bool) -> bool:
 
 
 def _is_forced(before: PageLine, line: PageLine, edge: float) -> bool:
-    """True where the first word of `line` would have fitted behind `before`: then its end was meant."""
+    """True where the first word of `line` would have fitted behind `before`: then the line was ended on purpose."""
     word = line.text.partition(" ")[0]
     width = (line.right - line.left) / max(len(line.text), 1) * len(word)
     return edge - before.right > width + line.size
 
 
 def _runs_on(before: PageLine, line: PageLine, edge: float) -> bool:
-    """True where a line with room at its end is yet no end: the sentence goes on in a small letter."""
+    """True where a sentence goes on after a line that is half full or more: the next one begins in lower case."""
     full = before.right - before.left > _SHORT * (edge - before.left)
     return full and line.text[:1].islower() and not has_ended(before.text)
 

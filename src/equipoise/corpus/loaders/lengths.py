@@ -1,4 +1,4 @@
-"""CSS lengths in pixels and angles in degrees, as far as the question is whether something can be seen."""
+"""CSS lengths in pixels and angles in degrees, exact enough to say whether something can be seen."""
 
 import re
 
@@ -49,5 +49,5 @@ def amounts(value: str) -> list[float]:
 
 
 def _bounded(number: str) -> float:
-    """A number without infinity, which is no number any more after a multiplication by 0."""
+    """A number between -_MOST and _MOST: infinity multiplied by 0 is no number any more."""
     return max(-_MOST, min(_MOST, float(number)))

@@ -14,7 +14,7 @@ from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import SUPERSCRIPT, clean, one_line
 
 _RAISED, _LEVEL = 0.6, 0.1  # of the larger size: how far apart in height the parts of one line may be
-_SMALL = 0.85  # of it: what may be raised
+_SMALL = 0.85  # of it: smaller letters may be raised
 _NEAR = 1.5  # of it: between the parts of a line
 _LEAST_STEP = 0.5  # points
 _PIECE = 0.6  # of the size: a gap between two pieces of a line
@@ -29,7 +29,7 @@ _ACCENTED = re.compile(f"[{''.join(_ACCENTS)}][a-zA-Zı]")
 
 
 class Type(NamedTuple):
-    """Of letters: their size in points, and what the name and the marks of their font say."""
+    """The type of letters: their size in points, and what the name and flags of their font say."""
 
     size: float
     bold: bool
@@ -37,7 +37,7 @@ class Type(NamedTuple):
 
 
 class TextRun(NamedTuple):
-    """Letters of one text object, `base` points above the page's foot; `places` of each where it is `mono`."""
+    """Letters of one text object on a baseline `base` points above the page's foot; `places` of each if `mono`."""
 
     text: str
     left: float
@@ -48,7 +48,7 @@ class TextRun(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What stands between two gaps of a line."""
+    """The text between two wide gaps in a line."""
 
     left: float
     right: float
@@ -58,7 +58,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """What stands side by side on a page, `page` counted from 0, places and size in points.
+    """A line of text on a page; `page` counts from 0, places and size are in points.
 
     `size` is that of most letters, `bold` and `mono` hold where all are. A row of a table has `row`, and `table` tells
     the tables of a page apart.
@@ -83,7 +83,7 @@ def filled(text: str) -> int:
 
 
 def whole(lines: Iterator[list[TextRun]]) -> Iterator[list[TextRun]]:
-    """Lines, those put together that stand side by side and touch, and what stands on another height cut off."""
+    """The lines, cut where the height changes, and put together where they stand side by side and nearly touch."""
     before: list[TextRun] = []
     for runs in (part for line in lines for part in _levels(line)):
         if before and _goes_on(before, runs):
@@ -140,7 +140,7 @@ def line_of(runs: list[TextRun], number: int) -> PageLine:
 
 
 def line_of_pieces(line: PageLine, pieces: Sequence[Piece]) -> PageLine:
-    """A part of a line."""
+    """The line with these pieces in place of its own."""
     text = one_line(" ".join(piece.text for piece in pieces))
     return replace(line, text=text, left=pieces[0].left, right=pieces[-1].right, pieces=tuple(pieces))
 
@@ -183,7 +183,7 @@ def _composed(match: re.Match[str]) -> str:
 
 
 def _in_columns(runs: list[TextRun]) -> str:
-    """Text of letters of one width, with as many spaces between them as there is room for."""
+    """Monospaced text, with as many spaces between letters as there is room for."""
     letters = [(place, letter) for run in runs for place, letter in zip(run.places, run.text, strict=False)]
     filled = [(place, letter) for place, letter in letters if not letter.isspace()]
     steps = sorted(b - a for (a, _), (b, _) in pairwise(filled) if b - a > _LEAST_STEP)

@@ -19,8 +19,8 @@ class LoadedDocument:
     `blocks` cover the text but for white space, in order, not overlapping; empty where a loader does not know them.
 
     `hidden` counts characters that were left out because a reader would not see them, `invisible` those that
-    are in the text although a reader does not see them as text (`hidden.py` has the rule). `encoding` is the one of a
-    file that does not say its own. `metadata` is what the file says of itself.
+    are in the text although a reader does not see them as text (`hidden.py` has the rule). `encoding` is guessed, ""
+    for a file that declares its own. `metadata` is what the file says of itself.
     """
 
     text: str
@@ -35,7 +35,7 @@ class LoadedDocument:
 
 
 def words(text: str) -> frozenset[str]:
-    """The names in a list of them."""
+    """The words of a text, as a set."""
     return frozenset(text.split())
 
 
@@ -58,7 +58,7 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def decoded(path: Path, data: bytes) -> str:
-    """As `decode`, not cleaned; of letters that are typed over each other the last one."""
+    """As `decode`, but not cleaned; without colour codes, and with the last only of letters typed over each other."""
     try:
         guess = encodings.read(data)
     except UnicodeDecodeError as error:
@@ -79,7 +79,7 @@ def decoded(path: Path, data: bytes) -> str:
 
 @contextmanager
 def parsing(path: Path, what: str) -> Iterator[None]:
-    """Raises UnreadableFile for whatever a parser stumbles over that reads hostile bytes; `what` names the format."""
+    """Turns the errors of a parser that reads hostile bytes into UnreadableFile; `what` names the format."""
     try:
         yield
     except (UnreadableFile, MemoryError, RecursionError):
@@ -90,11 +90,11 @@ def parsing(path: Path, what: str) -> Iterator[None]:
 
 
 OLD = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".odp": ".pptx"}
-"""Kinds that `corpus.converting` makes others of before they are read."""
+"""Old file types, and the types that `corpus.converting` turns them into before they are read."""
 
 
 def load_old(path: Path, data: bytes) -> list[LoadedDocument]:
-    """None: Raises UnreadableFile for a file of an old kind inside another one."""
+    """Raises UnreadableFile: a file of an old type inside another one is not converted."""
     raise UnreadableFile(
         str(path), "files of this old kind are read by themselves only; save it beside this one"
     )
@@ -113,9 +113,9 @@ def clean(text: str) -> str:
 
 
 def with_lines(raw: str, text: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """`blocks` of the text, each with the line of the file that it begins on; its lines are those of `clean(raw)`.
+    """`blocks` of `text`, which has the lines of `clean(raw)`; each with the line of the file that it begins on.
 
-    `clean` makes two line ends of a form feed, which is none in the file.
+    `clean` turns a form feed into two line ends, which the file does not have.
     """
     pages = raw.replace("\r\n", "\n").replace("\r", "\n").split("\f")
     ends = [len(page) + 2 for page in pages]
@@ -134,7 +134,7 @@ def with_lines(raw: str, text: str, blocks: Iterable[Block]) -> tuple[Block, ...
 def placed(text: str, before: str, place: str, *, is_note: bool = False) -> str:
     """How text is written behind `before` where it stands as superscript (`place` is "super") or subscript ("sub").
 
-    A number or letter above the line has `^` behind a digit, other numbers are small; a lowered number has `_` there.
+    Behind a digit, a raised number or letter gets `^`, a lowered number `_`; elsewhere raised numbers become small.
 
     >>> [before + placed(text, before, "super") for before, text in (("10", "6"), ("m", "2"), ("5", "th"))]
     ['10^6', 'm²', '5th']
@@ -155,11 +155,11 @@ def one_line(text: str) -> str:
 
 
 LOWEST = -999_999_999
-"""Of what `whole` reads."""
+"""The lowest number that `whole` reads."""
 
 
 def whole(text: str | None, otherwise: int = 0, least: int = 0) -> int:
-    """A whole number of at most nine digits that is not below `least`, as an attribute of a file says it; else another.
+    """The whole number in an attribute, of at most nine digits and not below `least`; `otherwise` if it has none.
 
     >>> whole("12"), whole("-3"), whole("-3", least=-9), whole("x", 1), whole(None)
     (12, 0, -3, 1, 0)

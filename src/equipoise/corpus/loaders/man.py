@@ -16,7 +16,7 @@ from equipoise.text.labels import ENDED
 
 _IS_PAGE = re.compile(r"^[.'](?:TH|Dt|SH|Sh|so)\b", re.MULTILINE)
 _POINTS = re.compile(r"(?:\.\\\".*\n|\s)*+\.so[ \t]++(\S++)\s*+")
-"""A page that is nothing but an order to read another one."""
+"""A page with nothing but a request (`.so`) to read another one."""
 _ESCAPE = re.compile(
     r"\\(?:f(?:\[[^]\\]*+\]|\(..|.)|s[-+]?\d++|m\[[^]\\]*+\]|\*(?:\(..|\[[^]\\]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^]\\]*+)\]"
     r"|[hvw]'[^']*+'|(?P<other>.)|\Z)"
@@ -35,9 +35,9 @@ _OTHERS = {
 _STRINGS = {"Aq": "'", "lq": "“", "rq": "”", "--": "-", "R": "®", "Tm": "™"}
 _DEFINED = re.compile(r"^\.[ \t]*+ds[ \t]++(\S++)[ \t]++\"?(.{0,80}+)$", re.MULTILINE)
 _STRING = re.compile(r"\\\*(?:\((..)|\[([^]\\\n]*+)\]|(.))")
-"""Where a string that the page defines is meant; longer ones are left out, since a page may use it often."""
+"""A reference to a string; _DEFINED takes short ones only, since a page may refer to one often."""
 _TERMINAL = re.compile(r"^\.(?:if|ie) n (?=\.)", re.MULTILINE)
-"""What a terminal is shown, as pod2man writes terms."""
+"""The condition for what only terminals show, as pod2man writes it before terms."""
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
 _PLAIN = frozenset({"B", "I", "SM", "R", "SY"})
 _TAB = re.compile(r"tab ?\((.)\)")
@@ -52,13 +52,13 @@ _CLOSES = {"Oc": "]", "Bc": "]", "Pc": ")", "Ac": ">", "Dc": "”", "Qc": '"', "
 _CALLED = re.compile(r"[A-Z][a-z]")
 _MARKS = ("•", "-", "*", "o", "·")
 _NUMERAL = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]")
-_TERM = 12  # words of a line that what is indented below it explains
+_TERM = 12  # words, at most, of a line that an indented block below explains
 
 
 def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document; its title is the page's name with its section, its version and date a paragraph.
 
-    What is no manual page, such as a log that was put aside, is read as text. Raises UnreadableFile, also for a page
+    Any other file with such a name, as a rotated log, is read as text. Raises UnreadableFile, also for a page
     that only points to another one.
     """
     text = decode(path, data)
@@ -89,10 +89,10 @@ class _Page:
     _in_item: bool = False
     _in_code: bool = False
     _within: list[tuple[bool, bool]] = field(default_factory=list)
-    """Of each indented stretch whether it stood in an item, and whether it says what the line above it means."""
-    _depth: int = 0  # of those that do not
+    """For each open indented block whether it is in an item, and whether it explains the line above it."""
+    _depth: int = 0  # how many of these explain nothing
     _table: list[str] | None = None  # the lines of a table (tbl(1))
-    _skips: str = ""  # what ends a definition that is passed over
+    _skips: str = ""  # the macro that ends a skipped definition
     _link: str = ""  # the address that running text leads to
 
     def take(self, line: str) -> None:
@@ -119,7 +119,7 @@ class _Page:
             self._running.append(text)
 
     def _macro(self, name: str, rest: str) -> None:
-        """A macro that begins something; others stand in running text."""
+        """Take a macro that begins or ends a block; others are part of the running text."""
         words = _words(rest)
         if name in _CODE:
             self.flush()
@@ -157,7 +157,7 @@ class _Page:
             self._inline(name, words)
 
     def _begin(self, name: str, words: list[str]) -> None:
-        """A paragraph with a term, or without one below that of the paragraph before it."""
+        """Begin a paragraph with a term; without `words`, a hanging paragraph above it is its term."""
         joins = self._close and words and self._terms and not self._running
         kept, self._terms = (self._terms, []) if joins else ([], self._terms)
         hanging, said = self._hanging and not words, one_line(" ".join(self._running))
@@ -172,8 +172,8 @@ class _Page:
         self._in_item = bool(self._terms) or self._in_item
 
     def _indent(self, *, deeper: bool) -> None:
-        """What is indented goes on until its end; below a few words that end nowhere it says what they mean, as DocBook
-        and Asciidoctor write options."""
+        """Begin or end an indented block; it explains a few words above it that end no sentence, as DocBook and
+        Asciidoctor write options."""
         term = one_line(" ".join(self._running))
         explains = deeper and not (self._in_code or self._terms or self._wants_term)
         explains = explains and 0 < len(term.split()) <= _TERM and not ENDED.search(term)
@@ -249,8 +249,8 @@ class _Page:
 
 
 def _with_strings(text: str) -> str:
-    """The page with the strings that it defines, which begin no macro; of two definitions the first is for
-    terminals."""
+    """The page with its strings filled in, so that none begins a macro; of two definitions the first counts, which is
+    for terminals."""
     strings = dict(reversed(_DEFINED.findall(text))) | _STRINGS
     joined = text.replace("\\\n", "")
     return _STRING.sub(lambda said: "\\&" + strings.get(said[1] or said[2] or said[3], ""), joined)
@@ -269,7 +269,7 @@ def _words(rest: str) -> list[str]:
 
 
 def _called(words: list[str]) -> str:
-    """The words of an mdoc line without the macros among them."""
+    """The text of an mdoc line, its macros replaced by the signs that they stand for."""
     said, glue, tight = "", "", False
     if words[:1] == ["Xr"] and len(words) > 2:
         words = [f"{words[1]}({words[2]})", *words[3:]]
@@ -290,7 +290,7 @@ def _called(words: list[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without changes of font, signs as they look."""
+    """The text without changes of font, and with the characters that its escapes stand for."""
 
     def shown(match: re.Match[str]) -> str:
         sign = (match["sign"] or "")[1:] or match["name"] or ""

@@ -1,8 +1,8 @@
 """Markdown: what is in the source and not in the rendered page (CommonMark 0.31.2), and what HTML in it shows.
 
 Hidden are comments, link definitions that lead nowhere and the titles of others, and raw HTML elements that the rule of
-`hidden.py` hides. Tags and references to characters are read as HTML; of tables, lists and preformatted text in HTML it
-says where they are. Code is shown as it is. Every character is looked at a bounded number of times.
+`hidden.py` hides. Tags and references to characters are read as HTML; tables, lists and preformatted text in HTML are
+only located. Code is shown as it is. Every character is looked at a bounded number of times.
 """
 
 import html
@@ -27,13 +27,13 @@ _MARK = re.compile(
 )
 _MAY_HIDE = re.compile(r"[`~<\[&:\\]")
 _ESCAPED = frozenset("$%&',/:;?@^\"=_")
-"""Characters that begin nothing here, behind a backslash."""
+"""Characters that begin no markup here, so that a backslash before them is dropped."""
 _RAISED = re.compile(r"<(su[bp])>(<a\b[^<>\n]{0,200}+>)?+([^<\n]{1,40}+)(?:</a>)?+</\1>", re.IGNORECASE)
 _PLACES = {"sup": "super", "sub": "sub"}
 _WHOLE = frozenset({"dl", "ol", "pre", "table", "ul"})
 """Elements that are read by themselves, unless there is Markdown in them."""
 _MARKED = re.compile(r"\n[ \t]*+\n[ \t]*+(?:#{1,6}\s|[-*+]\s|\d{1,9}+[.)]\s|\||>)|\n[ \t]*+(?:`{3}|~{3})")
-_MOST_IN_VAIN = 50  # elements that are looked at and are none to be read by themselves
+_MOST_IN_VAIN = 50  # elements of _WHOLE that are tried and cannot be read by themselves
 _RUNNING = words("""
     a abbr audio b bdi bdo big cite del dfn em embed font i iframe img ins kbd mark q s samp small span strike strong
     sub sup time tt u var video wbr
@@ -42,9 +42,9 @@ _BLOCKS = words("""
     blockquote br center dd details div dl dt figcaption figure footer header hr li main ol p picture section source
     summary table tbody td tfoot th thead tr ul
 """)
-_ALT_WORDS = 3  # of a picture's text that says more than what it is called
+_ALT_WORDS = 3  # of a picture's text that says more than a name
 BREAK = "\0"
-"""Stands for a line that `<br>` ends; no text has it."""
+"""Stands for `<br>`; no text contains it."""
 _ATTRIBUTE = re.compile(
     r"""[\s/]++([a-zA-Z_:@][-\w.:@]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+"""
 )
@@ -91,8 +91,8 @@ def with_notes(text: str) -> str:
 
 
 def _as_item(line: str, *, goes_on: bool) -> str:
-    """A line that begins a note or a tab, or ends one, as what it says; with a colon where text `goes_on` right below
-    (deeper lines after a blank one would be code)."""
+    """The title of the note or tab that a line begins, "" if it ends one, else the line; with a colon if text `goes_on`
+    right below (after a blank line the colon would make deeper lines code)."""
     if alert := _ALERT.fullmatch(line):
         return f"{alert[1]}{alert[2].capitalize()}:"
     if _NOTE_ENDS.fullmatch(line):
@@ -106,8 +106,8 @@ def _as_item(line: str, *, goes_on: bool) -> str:
 
 
 class Scan:
-    """One pass over a Markdown text, in which references and tags of HTML are no text. `hidden` are the stretches that
-    the rendered page does not show, `shown` those of which it shows something else, `whole` the elements of HTML that
+    """One pass over a Markdown text; with `has_html`, tags and character references are HTML. `hidden` are the spans
+    that the rendered page does not show, `shown` those that it shows as another text, `whole` the elements of HTML that
     are read by themselves; each in order. `sheets` are the style sheets of the text."""
 
     def __init__(self, text: str, *, has_html: bool = True) -> None:
@@ -189,7 +189,7 @@ class Scan:
                 return
 
     def _after_code(self, mark: re.Match[str]) -> int:
-        """Behind the code span that begins with these backticks, or behind the backticks where none does."""
+        """The end of the code span that begins with these backticks, or of the backticks if none does."""
         starts = self._ticks.get(len(mark.group()), [])  # none where a backslash stands before a longer run
         number = bisect_right(starts, mark.start())
         if number < len(starts) and starts[number] < self._end_of_paragraph(mark.start()):
@@ -203,7 +203,7 @@ class Scan:
         return self._paragraph_end
 
     def _after(self, mark: re.Match[str], *, is_block: bool) -> int:
-        """Behind the comment or struck text that begins here, 0 where it is text because it never ends."""
+        """The end of the comment or struck text that begins here, 0 if it never ends and so is plain text."""
         if mark.group() == "~~":
             struck = _STRUCK.match(self._text, mark.start())
             return struck.end() if struck else 0
@@ -224,7 +224,7 @@ class Scan:
             self.shown.append((*mark.span(), said[1]))
 
     def _mark(self, mark: re.Match[str]) -> None:
-        """A tag that ends, or a reference to a character, if it is one."""
+        """Take a closing tag or a character reference."""
         said = mark.group()
         if said[0] == "&":
             char = clean(html.unescape(said)).replace("\n", " ").replace("\xa0", " ")
@@ -263,7 +263,7 @@ class Scan:
         return 0
 
     def _element(self, start: int, *, is_first: bool) -> Offsets:
-        """The stretch of an element that is hidden; (end, end) of its tag, or of what is none, where it is not."""
+        """The span of a hidden element; (end, end) of what was read, such as the tag, if nothing is hidden."""
         found = _TAG.match(self._text, start)
         if found is None:
             return start + 1, start + 1

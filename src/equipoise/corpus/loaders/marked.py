@@ -1,4 +1,4 @@
-"""Text with marks (Markdown, reStructuredText, plain text) as blocks, its tables as those of every other format."""
+"""Text with markup (Markdown, reStructuredText, plain text) as blocks, its tables as those of every other format."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -104,7 +104,7 @@ def _split(line: str) -> list[Cell]:
 
 
 def _parted(lines: list[str], numbers: list[int]) -> tuple[list[str], list[int]]:
-    """The lines of a table, with a border between any two rows where a program drew one below the names alone."""
+    """The lines of a table, with borders between all rows if the only one inside is the one below the names."""
     borders = [row for row, line in enumerate(lines) if is_border(line)]
     whole = all(_split(line)[0].text for line in lines if not is_border(line))
     if borders != [0, 2, len(lines) - 1] or "=" in lines[2] or not whole:
@@ -116,7 +116,7 @@ def _parted(lines: list[str], numbers: list[int]) -> tuple[list[str], list[int]]
 
 
 def _drawn(lines: list[str], numbers: list[int]) -> Marked:
-    """A table whose borders are drawn with `+`, `-` and `|`; a cell that none ends spans the next row or column."""
+    """A table whose borders are drawn with `+`, `-` and `|`; a cell without its end border spans what follows."""
     places = sorted(
         {place for line in lines if _EDGE.search(line) for place, mark in enumerate(line) if mark == "+"}
     )

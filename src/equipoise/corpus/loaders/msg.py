@@ -13,7 +13,7 @@ from equipoise.corpus.loaders.eml import load_eml
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, parsing
 
 _HEADERS = {"Subject": ("0037",), "To": ("0E04",), "Cc": ("0E03",)}
-_SENDER, _ADDRESS = ("0C1A", "0042"), ("5D01", "0C1F", "0065")  # the best of what a message may have first
+_SENDER, _ADDRESS = ("0C1A", "0042"), ("5D01", "0C1F", "0065")  # properties that may say it, the best first
 _TEXT, _HTML = ("1000",), ("1013",)
 _NAME, _DATA = ("3707", "3704", "3001"), "__substg1.0_37010102"
 _MOMENTS = (b"\x40\x00\x39\x00", b"\x40\x00\x06\x0e")  # when it was sent, when it came
@@ -30,7 +30,7 @@ def load_msg(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def as_mail(path: Path, data: bytes) -> bytes:
-    """The message as it is sent. Raises UnreadableFile."""
+    """The message in the form in which mail is sent. Raises UnreadableFile."""
     with parsing(path, "message of Outlook"), olefile.OleFileIO(io.BytesIO(data)) as ole:
         return _mail(ole).as_bytes()
 
@@ -69,7 +69,7 @@ def _stream(ole: olefile.OleFileIO, name: str) -> bytes:
 
 
 def _string(ole: olefile.OleFileIO, folder: str, tags: tuple[str, ...], *, lines: bool = False) -> str:
-    """The first of some properties that has text, in either of the two ways of writing it."""
+    """The text of the first of some properties that has one, as UTF-16 or as Windows-1252."""
     for tag in tags:
         for kind, encoding in (("001F", "utf-16-le"), ("001E", "cp1252")):
             text = clean(_stream(ole, f"{folder}__substg1.0_{tag}{kind}").decode(encoding, "replace"))

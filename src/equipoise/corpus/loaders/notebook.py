@@ -13,7 +13,7 @@ _FENCE = "~" * 8
 
 
 def load_notebook(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document, without lines of the file. Its title is the first heading; pictures and tables of HTML are left
+    """One document, without line numbers. Its title is the first heading; pictures and tables of HTML are left
     out."""
     try:
         cells = json.loads(decode(path, data))["cells"]

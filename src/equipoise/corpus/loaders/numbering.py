@@ -1,5 +1,5 @@
-"""The numbers before headings and items that stand in no paragraph: of Word (ECMA-376, part 1, 17.9), OpenDocument and
-HTML."""
+"""Automatic numbers of headings and list items, which their text does not contain: of Word (ECMA-376, part 1, 17.9),
+OpenDocument and HTML."""
 
 import re
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ _MOST_ROMAN = 5_000
 _LETTERED = frozenset({"lowerLetter", "upperLetter", "a", "A"})
 _ROMANS = frozenset({"lowerRoman", "upperRoman", "i", "I"})
 _UPPER = frozenset({"upperLetter", "upperRoman", "A", "I"})
-_MOST_LETTERS = 260  # then a word of ten letters
+_MOST_LETTERS = 260  # ten times the alphabet: "zzzzzzzzzz"
 _LONGEST = 40  # characters of a label
 
 
@@ -43,8 +43,8 @@ class Numbering:
     """The lists of a document, and how far each is counted."""
 
     _lists: dict[str, dict[int, _Level]] = field(default_factory=dict)
-    _numbered: dict[str, str] = field(default_factory=dict)  # by number of a list, that of its levels
-    _begun: dict[tuple[str, int], int] = field(default_factory=dict)  # where a list begins again
+    _numbered: dict[str, str] = field(default_factory=dict)  # by id of a list, the id of its levels
+    _begun: dict[tuple[str, int], int] = field(default_factory=dict)  # the number a list restarts with
     _counts: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def read(self, root: Element) -> None:
@@ -69,7 +69,7 @@ class Numbering:
                 self._numbered[name] = name
 
     def begin(self, name: str, depth: int = -1, start: str = "") -> None:
-        """A list begins anew; with a `start`, at this depth by this number."""
+        """Begin a list anew; with a `depth`, only note with which number it goes on there, if `start` says one."""
         if depth < 0:
             self._counts.pop(name, None)
         elif start:
@@ -147,7 +147,7 @@ def numeral(kind: str, number: int) -> str:
 
 
 def html_list(node: LexborNode, style: Style) -> tuple[str, int, int]:
-    """Of an <ol>, in which `style` holds: the kind of its numbers, the first, and how it goes on (HTML, 4.4.5)."""
+    """The kind of numbers of an <ol> with this `style`, the first one, and the step to the next (HTML, 4.4.5)."""
     said = node.attributes
     named = style.get("list-style-type") or style.get("list-style") or ""
     kind = next((kind for name, kind in _COUNTERS if name in named), said.get("type") or "1")

@@ -20,7 +20,7 @@ from equipoise.corpus.loaders.xml import outermost, read_xml
 
 _SPACES = re.compile(r"[ \t\r\n]++")
 _MOST_SPACES = 100
-_MOST_REPEATED = 20  # empty cells that one stands for
+_MOST_REPEATED = 20  # cells, at most, that a repeated one stands for
 _MOST, _MOST_HIDDEN_COLUMNS = 999, 20_000  # that a number in the file may say
 _NOT_READ = words(
     "annotation-end desc note-citation ruby-text script title tracked-changes forms meta-field-data"
@@ -59,7 +59,7 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
 
 
 def _add_margins(root: Element, styles: Styles, outline: Outline) -> None:
-    """Append what stands above and below pages, once, without what only numbers them."""
+    """Append headers and footers, each text once, without mere page numbers."""
     for name in ("header", "footer"):
         for node in root.iterfind(f".//{name}"):
             margin = Outline()
@@ -68,7 +68,7 @@ def _add_margins(root: Element, styles: Styles, outline: Outline) -> None:
 
 
 class _Around(NamedTuple):
-    """What holds inside an element: the look of text and its place on the line, and what it stands in.
+    """The context inside an element: the look of text and its place on the line, and what the element is in.
 
     `texts` are those of the cell or note; `depth` is that of the list.
     """
@@ -95,7 +95,7 @@ class _Body:
     _new_item: bool = False
 
     def read(self, parent: Element, at: _Around) -> None:
-        """Everything in an element: text where that is a paragraph's, and elements."""
+        """Read everything in an element: its text if it is in a paragraph, and its elements."""
         self._take(parent.text, at)
         for node in parent:
             if node.tag not in _NOT_READ:
@@ -125,7 +125,7 @@ class _Body:
             self.read(node, self._listed(node, at)._replace(in_sheets=sheets, in_index=in_index))
 
     def _listed(self, node: Element, at: _Around) -> _Around:
-        """What holds inside an element, which may be a list or an item of one."""
+        """The context inside an element, which may be a list or an item of one."""
         if node.tag == "list":
             name = node.get("style-name") or at.listed
             if (
@@ -151,7 +151,7 @@ class _Body:
         return label and f"{label} "
 
     def _inside(self, node: Element, at: _Around) -> _Around:
-        """What holds inside an element of a style."""
+        """The context inside an element, by its style."""
         if not node.attrib and node.tag not in {"p", "h"}:
             return at
         style = node.get("style-name", "")
@@ -245,7 +245,7 @@ class _Body:
             column += times
 
     def _add_table(self, name: str, rows: list[list[Cell]], header: int, intro: int, at: _Around) -> str:
-        """Append the rows, below the name of their sheet; the name that is still to be said."""
+        """Append the rows, below the name of their sheet; returns the name if it is still to be added."""
         if name and rows:
             self.outline.add(BlockKind.HEADING, name, level=1)
             name = ""

@@ -63,7 +63,7 @@ class Outline:
         return len(self.blocks) - 1
 
     def put(self, kind: BlockKind, text: str, level: int = 0, *, more: bool = False, line: int = 0) -> None:
-        """Append a line of code, an item, or `more` of the item before it, or any other block, and the notes held."""
+        """Append a block: a line of code, an item or `more` of the last item, or any other; then the notes held."""
         if kind is BlockKind.CODE:
             self.code(text.rstrip())
             return
@@ -119,7 +119,7 @@ class Outline:
         texts.clear()
 
     def margins(self, margin: "Outline") -> None:
-        """Append what stands above or below pages, each text once, without what only numbers them."""
+        """Append headers or footers of pages, each text once, without mere page numbers."""
         margin._end_code()
         self.hidden += margin.hidden
         for text in map(margin.text_of, range(len(margin.blocks))):
@@ -128,7 +128,7 @@ class Outline:
             self._margins.add(text)
 
     def introducing(self) -> int:
-        """The row of the last block, over its notes, where it is one that a list or code may be read with, else -1."""
+        """The row of the last block but notes, if a list or code may be read with it (paragraph or item), else -1."""
         self._end_code()
         end, noted = self._noted
         row = noted if end == len(self.blocks) else len(self.blocks) - 1
@@ -140,7 +140,7 @@ class Outline:
         return row if row >= 0 and self.text_of(row).rstrip().endswith((":", "：")) else -1
 
     def change(self, row: int, kind: BlockKind) -> None:
-        """Say what the block at `row` is after all."""
+        """Change the kind of the block at `row`."""
         self.blocks[row] = self.blocks[row]._replace(kind=kind)
 
     def text_of(self, row: int) -> str:
@@ -214,7 +214,7 @@ class Outline:
     ) -> None:
         """Append the rows of a table as `grid.told` says them, each a line; the names by themselves are an aside.
 
-        `line` is that of the names; with it the `place` of a row is its line, or which one of `lines` that is.
+        `line` is that of the names, 0 if unknown. The `place` of a row is its line, or an index into `lines` if given.
         """
         top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), intro=intro, gap=gap, line=line)
         above = top if top >= 0 else intro
@@ -230,7 +230,7 @@ class Outline:
 
 @dataclass(slots=True)
 class Runs:
-    """The text of a paragraph, run by run: what is not shown is counted, what is raised or lowered is written so."""
+    """The text of a paragraph, run by run: hidden runs are only counted, raised and lowered ones are marked."""
 
     outline: Outline
     parts: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ _MOST_ENTRIES = 100_000
 
 
 class Package:
-    """The parts of a zip file by name, together no larger than the file is worth."""
+    """The parts of a zip file by name, together within a limit that depends on the size of the file."""
 
     def __init__(self, path: Path, data: bytes) -> None:
         self._path = path

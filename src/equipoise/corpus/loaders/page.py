@@ -29,24 +29,24 @@ _ITEMS = frozenset({"dd", "dt", "li"})
 _RIGHTS = re.compile(r"[^\w©(]*+(?:©|\(c\)|copyright|all rights)", re.IGNORECASE)
 _CONTROLS = "[role=tab], [aria-expanded]"
 _FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-visibility"})
-"""What hides the panel of a tab or an accordion until a reader clicks."""
+"""Properties that hide the panel of a tab or an accordion until a reader clicks."""
 _RAISED = {"sub": "sub", "sup": "super"}
-_ALT_WORDS = 3  # of a picture's text that says more than what it is called
+_ALT_WORDS = 3  # of a picture's text that says more than a name
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _STOPS = (".", "!", "?")
 _LETTER = re.compile(r"[^\W\d_]")
 _WAYS = re.compile(r"\b(?:next|prev(?:ious)?|up|top|home|contents|index)\b", re.IGNORECASE)
 """What stands beside links to neighbouring pages."""
 _DIGIT = re.compile(r"\d")
-_BACK = " \u21a9\ufe0e\u2191^"  # how a note leads back
+_BACK = " \u21a9\ufe0e\u2191^"  # signs of the link from a note back to the text
 _BREAK = "\0"  # stands for <br>; no page can hold it
 
 
 @dataclass(slots=True)
 class _Open:
-    """An open element, and how text looks in it. `aside` is 2 inside navigation, 1 inside what is called so.
+    """An open element, and how text looks in it. `aside` is 2 inside navigation, 1 inside what may be navigation.
 
-    What stands at the foot of a page (`foot`) is an aside, too, but for addresses, numbers and dates.
+    In the footer of a page (`foot`) all is an aside, too, but for addresses, numbers and dates.
     """
 
     look: Look
@@ -98,14 +98,14 @@ class Page:
     notes: dict[str, int] = field(default_factory=dict)
     heading: str = ""
     _note: int = -1  # the block that refers to the note that begins
-    _referred: list[str] = field(default_factory=list)  # the notes that what runs refers to
+    _referred: list[str] = field(default_factory=list)  # the notes that the running text refers to
     _by_link: bool = False
     _folds: bool = False  # the page has controls that open what is folded
     _running: list[str] = field(default_factory=list)
     _outside: list[str] = field(default_factory=list)
     _links: int = 0
     _table: OpenTable | None = None
-    _raised: tuple[int, int] = (0, 0)  # where superscript begins in what runs, and the links before it
+    _raised: tuple[int, int] = (0, 0)  # where superscript begins in `_running`, and the links before it
     _preformatted: int = 0
     _level: int = 0
     _lists: list[_List] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Page:
         self._opened.append(opened)
 
     def _refer(self, node: LexborNode) -> None:
-        """A link to a note begins, which stands above the line in any case."""
+        """A link begins: if it is raised, keep where it leads. A link to a note is raised in any case."""
         kinds = f"{node.attributes.get('role')} {node.attributes.get('epub:type')}"
         if "noteref" in kinds and not self._raised[0] and self._running:
             self._raised, self._by_link = (len(self._running), self._links - 1), True
@@ -229,7 +229,7 @@ class Page:
         self._opened.pop()
 
     def _raise(self, place: str, start: int, links: int) -> None:
-        """Write what runs from `start` on as superscript or subscript; a link in it leads to a note."""
+        """Write the running text from `start` on as superscript or subscript; a link in it leads to a note."""
         is_note = self._opened[-1].link or self._links > links
         text = "".join(self._running[start:])
         self._running[start:] = [placed(text, self._running[start - 1], place, is_note=is_note)]
@@ -248,7 +248,7 @@ class Page:
                 item.within.term = item.row
 
     def _take(self, text: str) -> None:
-        """Text between tags: shown or hidden; the few words of a search box that opens on demand hide nothing."""
+        """Text between tags: shown or hidden; a few hidden words in navigation, as of a search box, do not count."""
         here = self._opened[-1]
         if not here.shows:
             line = one_line(text)
@@ -278,7 +278,7 @@ class Page:
             self._flush()
 
     def _cell_text(self, table: OpenTable) -> str:
-        """What runs in a cell, which ends."""
+        """The text of the cell that ends."""
         text = one_line("".join(self._running).replace(_BREAK, " "))
         table.only_links = table.only_links and (not text or self._is_linked())
         self._reset()
@@ -306,7 +306,7 @@ class Page:
         self._table = None
 
     def _is_linked(self) -> bool:
-        """True where every word read since the last border is a link's, or tells the way of one."""
+        """True where every word of the running text is in a link, or only says where one leads (`_WAYS`)."""
         return self._links > 0 and not any(_LETTER.search(_WAYS.sub("", text)) for text in self._outside)
 
     def _reset(self) -> None:

@@ -80,7 +80,7 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
 
 @contextmanager
 def opened(path: Path, data: bytes) -> Iterator[PdfDocument]:
-    """The document in a file, by itself: pdfium knows no threads. Raises UnreadableFile."""
+    """The document in a file; one at a time, since pdfium is not thread-safe. Raises UnreadableFile."""
     try:
         with _alone, PdfDocument(data) as document:
             yield document
@@ -169,7 +169,7 @@ def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]
 
 
 def _parts(extract: _Pages) -> tuple[list[LayoutPart], Usual]:
-    """What is on the pages, without what stands there for the pages' sake."""
+    """The parts on all pages, without running headers, footers and note marks; and what is usual in the document."""
     pages = without_furniture(extract.lines, extract.heights)
     lines = [line for page in pages for line in without_note_marks(page)]
     known = usual(lines)

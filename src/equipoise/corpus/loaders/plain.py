@@ -1,4 +1,4 @@
-"""Markdown, Org, reStructuredText and plain text: kept as they are but for tables, on the lines of the file.
+"""Markdown, Org, reStructuredText and plain text: the source text, each block with its line; tables become rows.
 
 What a reader of the rendered page would not see becomes spaces of the same length.
 """
@@ -74,7 +74,7 @@ def _page(path: Path, sheets: list[str], source: str) -> Outline:
 
 
 def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document: an Org file as the Markdown that says the same, line by line. Its title is that of the file."""
+    """One document: an Org file, turned into Markdown line by line. Its title is `#+title`, else as in Markdown."""
     raw = decoded(path, data)
     markdown = "\n".join(
         map(_from_org, _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), raw).split("\n"))
@@ -86,7 +86,7 @@ def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _from_org(line: str) -> str:
-    """A line of Org as one of Markdown; comments and settings are comments."""
+    """A line of Org as one of Markdown; a comment becomes one of HTML, a setting an empty line."""
     if stars := _STARS.match(line):
         return "#" * min(len(stars[1]), 6) + line[stars.end(1) :]
     if keyword := _KEYWORD.match(line):
@@ -107,7 +107,7 @@ def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _unboxed(table: re.Match[str]) -> str:
-    """A table that lines of boxes draw, drawn as reStructuredText does; as it is where its columns do not meet."""
+    """A table in box-drawing characters, drawn as in reStructuredText; as it is if its lines differ in length."""
     even = all(len(line.rstrip()) == len(table[1]) for line in table[0].split("\n"))
     return table[0].translate(_BOX) if even else table[0]
 
@@ -125,7 +125,7 @@ def load_rst(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """`text` with other words in place of stretches (in order)."""
+    """`text` with another text in place of each span (start, end); `edits` are in order."""
     parts: list[str] = []
     place = 0
     for start, end, said in edits:
@@ -136,7 +136,7 @@ def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 
 def _blank(piece: str) -> str:
-    """As many spaces, line ends kept."""
+    """The text as spaces of the same length; line ends stay."""
     return "\n".join(" " * len(line) for line in piece.split("\n"))
 
 

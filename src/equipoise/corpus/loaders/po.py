@@ -45,7 +45,7 @@ def load_po(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _entries(text: str) -> list[tuple[int, dict[str, str]]]:
-    """What each entry says by the names of the format, and the line that it begins on."""
+    """The line that each entry begins on, and its texts by keyword (msgid, msgstr, "#." for comments)."""
     entries: list[tuple[int, dict[str, str]]] = []
     entry: dict[str, str] = {}
     name, first = "", 0

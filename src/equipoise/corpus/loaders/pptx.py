@@ -59,7 +59,7 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
 
 
 def _chart(package: Package, slide: str, name: str) -> Element:
-    """The chart that a slide calls so, an empty element for a missing one."""
+    """The chart that a slide refers to by this name, an empty element for a missing one."""
     return package.tree(package.targets(slide, "Id").get(name, ""))
 
 
@@ -93,7 +93,7 @@ def _shapes(slide: Element, page: Look, size: tuple[int, int]) -> Iterator[_Shap
 
 
 def _is_outside(shape: Element, size: tuple[int, int]) -> bool:
-    """Whether a shape lies outside a slide of this size; of a group nobody knows."""
+    """Whether a shape lies outside a slide of this size; False for one in a group, whose place is not known."""
     place = next(shape.iter("xfrm"), None)
     if place is None or size == (0, 0):
         return False
@@ -108,7 +108,7 @@ def _is_outside(shape: Element, size: tuple[int, int]) -> bool:
 def _add_slide(
     slide: Element, outline: Outline, page: Look, size: tuple[int, int], chart: Callable[[str], Element]
 ) -> str:
-    """Append a slide, its title first; that title. `chart` finds the charts of the slide."""
+    """Append a slide, its title first, and return that title. `chart` finds the charts of the slide."""
     shapes = list(_shapes(slide, page, size))
     heading = ""
     for shape in shapes:

@@ -69,7 +69,7 @@ def _opens_literal(line: str) -> bool:
 
 
 def with_places(text: str) -> str:
-    """`text` with what its roles raise or lower written so."""
+    """`text` with the roles `sup` and `sub` written as superscript and subscript (`placed`)."""
 
     def written(found: re.Match[str]) -> str:
         before = found.string[max(found.start() - 1, 0) : found.start()]
@@ -109,7 +109,7 @@ def _indent(line: str) -> int:
 
 
 def _simple(lines: list[str], at: int, tables: list[tuple[int, Outline]]) -> int:
-    """Take a simple table out; the line behind it. A line without a first cell goes on with the row above."""
+    """Take a simple table out; returns the line behind it. A line without a first cell continues the row above."""
     end = next((row for row in range(at, len(lines)) if not lines[row].strip()), len(lines))
     borders = [row for row in range(at, end) if _BORDER.fullmatch(lines[row])]
     if len(borders) == _BORDERS and borders[-1] == end - 1:
@@ -147,7 +147,7 @@ def _take(
 
 
 def _listed(lines: list[str], at: int, directive: re.Match[str], tables: list[tuple[int, Outline]]) -> int:
-    """Take the table of a directive out; the line behind it."""
+    """Take the table of a directive out; returns the line behind it."""
     end = _end_of_block(lines, at)
     first = at + 1
     options: dict[str, tuple[int, str]] = {}

@@ -1,6 +1,6 @@
 """Rich Text Format: headings, paragraphs, list items and table rows (Microsoft's specification 1.9.1).
 
-Read as a stream of control words, without recursion: a group costs what it holds.
+Read as a stream of control words, without recursion, so that deeply nested groups cost no more than others.
 """
 
 import codecs
@@ -55,8 +55,8 @@ _CHANGES: dict[str, tuple[str, Callable[[int | None], object]]] = {
     "uc": ("unicode_skip", lambda number: max(0, min(number or 0, _MOST_SKIPPED))),
     "ilvl": ("level", lambda number: (number or 0) + 1),
 }
-"""By control word, what it says of the text and paragraphs from here on: a field of the state, and its value by the
-number behind the word."""
+"""For each control word that changes one field of the state: that field, and a function from the number behind the
+word to its value."""
 _DEEDS = words("par sect page cell nestcell row nestrow u ansicpg trhdr plain pard ls")
 _DEFINES = frozenset({"trowd", "cellx", "clmrg", "clvmgf", "clvmrg"})
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
@@ -97,7 +97,7 @@ class _State(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """A cell, its right edge in twips, and whether it begins ("f") or goes on ("r") what is merged downwards."""
+    """A cell, its right edge in twips, and whether it begins ("f") or continues ("r") a vertical merge."""
 
     text: str
     right: int
@@ -166,7 +166,7 @@ class _Reading:
                 self._end_note(before.note)
 
     def _end_style(self, number: int) -> None:
-        """A style of the sheet ends: which number a heading has."""
+        """A style of the style sheet ends: keep its level if it is a heading."""
         if found := _HEADING.match(self._style_name.strip()):
             self._levels[number] = int(found[1])
         self._style_name = ""
@@ -186,7 +186,7 @@ class _Reading:
             self._bytes.append(int(code, 16))
 
     def _decode(self) -> None:
-        """Bytes in the file's own character set, which may take several for a character."""
+        """Take the bytes so far as text in the file's own character set, which may have several for a character."""
         if self._bytes:
             data, self._bytes = bytes(self._bytes), bytearray()
             self._take(data.decode(self.charset, "replace"))
@@ -219,7 +219,7 @@ class _Reading:
             self._define(word, number or 0)
 
     def _do(self, word: str, number: int) -> None:
-        """What a control word does that does more than change one field of the state."""
+        """Carry out a control word that does more than change one field of the state."""
         match word:
             case "par" | "sect" | "page":
                 if self._state.note:

@@ -1,4 +1,4 @@
-"""Tables on a PDF's page that rules part: what stands between them is a cell."""
+"""Tables on a PDF's page that are ruled: what stands between the rules is a cell."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ Rule = tuple[float, float, float, float]
 Bands = list[tuple[float, float]]
 
 _FILLED = 0.4  # of a table's places
-_AT_ONCE = 64  # rules that others are sought for
+_AT_ONCE = 64  # rules whose neighbours are looked for in one step
 _TOUCH = 3.0  # points between rules that meet
 
 
@@ -26,8 +26,8 @@ def are_filled(texts: Sequence[str], places: int) -> bool:
 
 
 class _Grid(NamedTuple):
-    """The rules of one table: places of the upright ones from the left, of the level ones from the foot, and for each
-    place from where to where rules run along it."""
+    """The rules of one table: places of the vertical ones from the left, of the horizontal ones from the foot,
+    and for each place the stretches that rules cover there."""
 
     xs: list[float]
     ys: list[float]
@@ -36,7 +36,7 @@ class _Grid(NamedTuple):
 
 
 def grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
-    """Rules that meet, where they part at least two columns and two rows."""
+    """Groups of rules that meet, if they make at least two columns and two rows."""
     boxes = np.array(rules, np.float64).reshape(-1, 4)
     xs0, ys0, xs1, ys1 = np.ascontiguousarray(boxes.T)
     left = np.ones(len(rules), bool)
@@ -60,7 +60,7 @@ def grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
 
 
 def _along(places: Sequence[float], rules: Sequence[Rule]) -> list[Bands]:
-    """For each place from where to where the rules at it run."""
+    """For each place the stretches (from, to) that the rules at it cover."""
     return [
         [(a - _TOUCH, b + _TOUCH) for low, high, a, b in rules if low - _TOUCH <= place <= high + _TOUCH]
         for place in places
@@ -68,7 +68,7 @@ def _along(places: Sequence[float], rules: Sequence[Rule]) -> list[Bands]:
 
 
 def _places(values: Sequence[float]) -> list[float]:
-    """The different ones of some values, in order."""
+    """The values in order, without those within _TOUCH of the last one kept."""
     places: list[float] = []
     for value in sorted(values):
         if not places or value - places[-1] > _TOUCH:

@@ -1,6 +1,6 @@
 """A page of a site: its own text, what its readers wrote, its links, and what it says to programs.
 
-Runs in a worker process, as whatever looks into bytes of others. `written` and `read` are how it gets out of there.
+Runs in a worker process, as whatever parses bytes of others. `corpus.pages` sends the result to the main process.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,14 +28,14 @@ _DATES = (
     "article:modified_time", "last-modified", "dcterms.modified", "article:published_time", "dcterms.date", "date",
 )  # fmt: skip
 _FEW_WORDS = 120
-"""Of a page that asks for a password: one with more is about something."""
+"""Words, at most, of a page with a password field that is only for logging in."""
 _STYLES = "style, link[rel~=stylesheet]"
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a page says to programs: links to follow, the address that it wants to be known by, whether it is for no
-    index, leads on, or wants a password."""
+    """What a page says to programs: links to follow, its canonical address, whether it is for no index (`noindex`), and
+    whether it only asks for a password (`login`)."""
 
     links: tuple[str, ...] = ()
     canonical: str = ""

@@ -13,7 +13,7 @@ SOURCES = tuple(_SUFFIXES.split())
 """Suffixes of files that are read as source code."""
 
 _GOING_ON = (")", "]", "}", "end", "else", "elif", "except", "finally", "catch", "then", "fi", "done", "esac")
-_LONG, _VERY_LONG = 60, 120  # lines of a block, from which it is cut also inside of what stands at the margin
+_LONG, _VERY_LONG = 60, 120  # lines of a block, from which on it is also cut at one indent, or at any
 _INDENT = 4
 
 

@@ -14,7 +14,7 @@ _LARGER = 1.12  # times the size of text: type of a heading
 _AS_LARGE = 0.95
 _HEADING_WORDS, _HEADING_LINES = 25, 3
 _BOLD_WORDS = 14
-_MOST_HEADINGS = 0.5  # of all parts that bold type may make headings
+_MOST_HEADINGS = 0.5  # of all parts: if more are bold, bold type makes no headings
 _DEEPEST = 6
 NUMBERING = re.compile(
     r"(?:(?:chapter|appendix|section|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|partie)\s++(?:\d{1,3}+"
@@ -239,7 +239,7 @@ def mark_items(parts: Sequence[LayoutPart], known: Usual) -> list[int]:
 
 
 def _announcing(parts: Sequence[LayoutPart], row: int, known: Usual) -> int:
-    """The row of the paragraph or item before code, over the notes at the foot of a page."""
+    """The row of the paragraph or item before code, passing over notes at the foot of a page; -1 without one."""
     above = row - 1
     while above >= 0 and parts[above].last.page < parts[row].first.page and is_note(parts[above], known):
         above -= 1

@@ -75,11 +75,11 @@ class Styles:
         return {**self._defaults, **self.named(style or self.plain)}
 
     def named(self, style: str) -> Style:
-        """What a style says, with what it is based on."""
+        """The properties of a style, with those of the styles that it is based on."""
         return self._resolve(style)[0]
 
     def kind(self, style: str, own: Style) -> tuple[BlockKind, int]:
-        """What a paragraph of this style is, which says `own` of itself, and its level."""
+        """The kind and level of a paragraph with this style and properties of its `own`."""
         look, names = self._resolve(style)
         said = {**look, **own}
         if known := next(filter(None, map(_by_name, names)), None):

@@ -14,7 +14,7 @@ _TIMES = re.compile(r"(?:\d{1,3}:)?\d\d:\d\d[.,]\d{3}\s*+-->")
 _TAG = re.compile(r"</?+[a-zA-Z0-9][^<>\n]*+>|\{\\[^{}\n]*+\}")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]++)?\s++([^<>\n]++)>")
 _ENDS = (".", "!", "?", "…", '"', "”", "。", "！", "？")
-_LONGEST = 400  # characters of a paragraph that goes on
+_LONGEST = 400  # characters after which a paragraph ends without the end of a sentence
 
 
 def load_subtitles(path: Path, data: bytes) -> list[LoadedDocument]:

@@ -31,7 +31,7 @@ _TABLES = frozenset({"tabular", "tabularx", "tabulary", "longtable", "supertabul
 _CODE = frozenset({"verbatim", "Verbatim", "lstlisting", "minted", "alltt"})
 _RULES = frozenset({"hline", "midrule", "toprule", "bottomrule"})
 _REPEATED = frozenset({"endfirsthead", "endhead", "endfoot", "endlastfoot"})
-"""Ends what stands above or below the rows of a table on each page."""
+"""Commands that end the rows which a long table repeats at the top or foot of each page."""
 _PARTED = frozenset({"par", "newpage", "clearpage"})
 _DROPPED_NAMES = """
     label index vspace hspace cite citep citet documentclass usepackage bibliography bibliographystyle newcommand
@@ -90,13 +90,13 @@ class _Source:
     place: int = 0
 
     def option(self) -> str:
-        """What stands in brackets here."""
+        """Read an optional argument, the text in brackets; "" without one."""
         found = _OPTION.match(self.text, self.place)
         self.place = found.end() if found else self.place
         return found[1] if found else ""
 
     def group(self) -> str:
-        """What stands in braces here, else the next character or command."""
+        """Read an argument: the text in braces, else the next character or command."""
         while self.text[self.place : self.place + 1].isspace():
             self.place += 1
         if self.text[self.place : self.place + 1] != "{":
@@ -114,14 +114,14 @@ class _Source:
         return self.text[start:]
 
     def until(self, name: str) -> str:
-        """What stands before the end of an environment."""
+        """Read the rest of an environment, up to its end."""
         end = self.text.find(f"\\end{{{name}", self.place)
         inside = self.text[self.place : end if end >= 0 else len(self.text)]
         self.place += len(inside)
         return inside
 
     def untrue(self) -> str:
-        """What stands before the `\\else` or the end of a condition that has begun."""
+        """Read what a condition that is false skips: up to its `\\else` or its end."""
         depth, start = 0, self.place
         for branch in _BRANCH.finditer(self.text, self.place):
             begins, turns = branch.groups()
@@ -178,7 +178,7 @@ class _Page:
     _counted: tuple[int, int] = (0, 1)
 
     def read(self) -> None:
-        """All of it."""
+        """Read the whole source."""
         source = self.source
         while token := _TOKEN.match(source.text, source.place):
             begun, source.place = source.place, token.end()

@@ -1,7 +1,7 @@
 """Which text of a PDF page a reader sees: letters' size, place, colour and the colour of what is under them.
 
 Walks the objects of a page in the order in which they are painted. A page is white paper; boxes of one colour are
-paper of that colour; what is under a picture, a shade or any other shape cannot be known.
+paper of that colour; on a picture, a shade or any other shape the paper is unknown.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ Handle = Any
 """A pointer of pdfium's to a document, page, object or font."""
 _Matrix = tuple[float, float, float, float, float, float]
 
-_SMALLEST = 1.5  # points: a figure that was made smaller has smaller letters than a text
+_SMALLEST = 1.5  # points: letters in a figure that was scaled down are smaller than in text
 _CELLS = 256  # of the grid that remembers the paper, in each direction
 _UNKNOWN = -1
 _MOST_RULES, _MOST_SEGMENTS, _THIN = 1_000, 400, 2.5  # strokes of a page, pieces of a path, points
@@ -59,7 +59,7 @@ class Visibility:
     )
 
     def walk(self, page: Handle) -> None:
-        """Every object of a loaded page. Raises TooMuch."""
+        """Look at every object of a loaded page. Raises PageTooMuch."""
         count = pdfium.FPDFPage_CountObjects(page)
         for row in range(count):
             self._see(pdfium.FPDFPage_GetObject(page, row), _AS_IT_IS, 0)

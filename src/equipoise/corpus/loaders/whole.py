@@ -53,7 +53,7 @@ def whole_texts(path: Path, data: bytes) -> list[WholeText]:
 
 
 def _marked_up(source: str, *, has_lines: bool) -> Iterator[WholeText]:
-    """What stands between tags, and what stands in them and in comments: each with the rest as spaces."""
+    """Two texts: what is between tags, and what is in tags and comments; each has spaces in place of the rest."""
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     yield WholeText(_TAG.sub(lambda tag: _blank(tag.group()), source), has_lines=has_lines)
     kept, at = [], 0

@@ -17,7 +17,7 @@ from equipoise.corpus.loaders.loaded import one_line, words
 _TYPES = frozenset({"Answer", "Comment", "DiscussionForumPosting", "Review", "UserReview", "UserComments"})
 """Types of schema.org that readers write."""
 _OWN_ANSWERS = "FAQPage"
-"""Whose answers are the owner's."""
+"""The type of schema.org whose answers the owner writes."""
 _PROPERTIES = frozenset({"comment", "review", "reviews", "reviewbody", "suggestedanswer"})
 _NAMES = words("""
     comments comment-list commentlist comments-area comments-section comments-list comment-section comment-thread
@@ -29,13 +29,13 @@ _NAMES = words("""
     guestbook user-generated ugc discussion-replies talkback shoutbox
 """)
 _ONE = re.compile(r"(?:comment|review|reply|li-comment|div-comment)(?:-\d+)?|answer-\d+")
-"""Names of one of several, which are believed of blocks alone: `comment` is also how code is coloured."""
+"""Names of a single comment, which count for block elements only: `comment` is also a class in coloured code."""
 _BLOCKS = frozenset(
     {"article", "aside", "blockquote", "dd", "details", "div", "dl", "li", "ol", "section", "ul"}
 )
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "a"})
 _MARKS = frozenset({"a", "span"})
-"""What may bear an id that only names the place: a chapter about comments."""
+"""Elements whose id does not count, as it may only be a link target: that of a chapter about comments."""
 _NEVER = frozenset({"html", "body", "main", "head"})
 _AROUND_A_LINK = ("li", "article", "section", "blockquote", "dd", "td", "div", "p")
 _LEAST = 12
@@ -105,7 +105,7 @@ def _is_named_so(node: LexborNode) -> bool:
 
 
 def _around(link: LexborNode) -> LexborNode | None:
-    """The block that a link of a reader stands in, but for one with the page's main heading."""
+    """The block around a link that a reader wrote (rel=ugc), but none with the page's <h1>."""
     best: LexborNode = link
     above = link.parent
     while above is not None and above.tag not in _NEVER:

@@ -1,7 +1,7 @@
 """Excel workbooks: every sheet a heading, every row a line `name: value; name: value` (ECMA-376, part 1, 18).
 
-Values are those that were stored with the file. A formula without one is computed where that is arithmetic of cells of
-its sheet, else said to be one.
+Values are those that were stored with the file. A formula without one is computed if it is arithmetic on cells of
+its sheet; else a note says that there is one.
 """
 
 from bisect import bisect_left, bisect_right
@@ -22,9 +22,9 @@ from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
 from equipoise.corpus.loaders.xml import is_on, read_xml
 
-_SPARSE_TIMES, _SPARSE_FINE = 20, 100_000  # places in rows and columns for one that is filled, for any table
+_SPARSE_TIMES, _SPARSE_FINE = 20, 100_000  # rows times columns: for each filled cell, and for any table
 _MOST_MERGED = 100_000
-_SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
+_SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells: per byte of the file, and for any file
 _NOT_COMPUTED = "(a formula whose value is not stored)"
 _MOST_NUMBERS = 1_000_000  # that formulas may need
 _MOST_HIDDEN_COLUMNS = 20_000
@@ -73,8 +73,8 @@ def _add_threads(root: Element, persons: Element, outline: Outline) -> None:
 
 
 def _add_comments(root: Element, outline: Outline, threads: Element) -> None:
-    """Append the comments of a sheet, each with its cell and who wrote it, but for the copies that older programs are
-    to read of those in `threads`."""
+    """Append the comments of a sheet, each with its cell and who wrote it, without the copies of `threads` that are
+    there for older programs."""
     copied = {f"tc={node.get('id', '')}" for node in threads.iter("threadedComment")}
     authors = [one_line(node.text or "") for node in root.iter("author")]
     for node in root.iter("comment"):
@@ -102,7 +102,7 @@ def _texts(node: Element) -> Iterator[Element]:
 
 @dataclass(slots=True)
 class _Sheet:
-    """Reads a sheet into an outline. `left` is how many characters cells may come to: many can share one text."""
+    """Reads a sheet into an outline. `left` limits the characters of all cells: many may share one text."""
 
     path: str
     shared: list[str]
@@ -164,7 +164,7 @@ class _Sheet:
         return value
 
     def close(self, root: Element) -> None:
-        """Add the tables of the sheet, which empty rows part; what is hidden and merged stands around its rows."""
+        """Add the tables of the sheet, which empty rows separate; `root` says what is hidden and merged."""
         sheet = Formulas(self._numbers, {cell: formula for cell, (formula, _) in self._formulas.items()})
         for (row, column), (_, style) in self._formulas.items():
             number = sheet.value((row, column)) if column in self._rows.get(row, {}) else None

@@ -1,4 +1,4 @@
-"""How Excel shows the values of cells: dates, shares, and what is not seen (ECMA-376, part 1, 18.8)."""
+"""How Excel shows the values of cells: dates, percentages, and what is hidden (ECMA-376, part 1, 18.8)."""
 
 import re
 from datetime import datetime, timedelta
@@ -54,7 +54,7 @@ class Formats:
         return self.formatted(value, self._own.get(number, _DIGITS.get(number, "")), number)
 
     def formatted(self, value: str, code: str, number: int = 0) -> str:
-        """As `shown`, by a format and the number of one that Excel has."""
+        """As `shown`, by the code of a format and the number of a built-in one."""
         kind = _kind(number, code[:_LONGEST])
         try:
             amount = float(value)
@@ -93,7 +93,7 @@ def _kind(number: int, code: str) -> str:
 
 
 def _elapsed(amount: float, code: str) -> str:
-    """Days as hours, minutes and seconds; the first of those that the format has goes on beyond its end."""
+    """Days as hours, minutes and seconds; the first unit of the format is not wrapped: 25 hours stay 25 hours."""
     parts = _ELAPSED.search(code)
     unit, has_seconds = (parts[1].lower(), bool(parts[3])) if parts else ("h", True)
     seconds = round(amount * 86_400)

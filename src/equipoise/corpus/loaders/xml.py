@@ -1,5 +1,5 @@
-"""XML as a tree with local names and without entities. Whoever walks it recursively ends with a RecursionError where
-it is nested deeper than anybody writes; `loaders.load` says so."""
+"""XML as a tree with local names and without entities. Recursive code that walks a tree raises RecursionError
+if it is nested too deep; `loaders.load` turns that into UnreadableFile."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache

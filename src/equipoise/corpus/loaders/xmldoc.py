@@ -44,7 +44,7 @@ _DEEPEST_HEADING = 6
 
 
 def load_xml(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document. What the file itself declares of entities is used, no other file is."""
+    """One document. Entities that the file itself declares are expanded; no other file is read."""
     try:
         if declared := _DECLARED.match(data):  # the parser knows few encodings
             data = data[declared.end() :].decode(declared[1].decode()).encode()
@@ -80,7 +80,7 @@ def _is_mixed(node: Element) -> bool:
 
 
 def _html(node: Element, depth: int, around: str = "", *, inline: bool) -> str:
-    """An element inside one called `around` as HTML; what is not known is a block, or among text a part of it."""
+    """An element inside one called `around` as HTML; an unknown one is a <div>, or among text a <span>."""
     if not isinstance(node.tag, str) or node.tag in _NOT_SHOWN:
         return ""
     has_title = _TAGS.get(node.tag) != "table" and any(child.tag in _TITLES for child in node)
@@ -116,7 +116,7 @@ def _spans(node: Element) -> str:
 
 
 def _width(first: str, last: str) -> str:
-    """From column `first` to column `last` of names such as col1."""
+    """The number of columns from `first` to `last`, which have names such as col1."""
     numbers = ["".join(filter(str.isdecimal, name))[:5] for name in (first, last)]
     return str(max(int(numbers[1]) - int(numbers[0]), 0) + 1) if all(numbers) else "1"
 
