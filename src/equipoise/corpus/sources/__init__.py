@@ -1,1 +1,1 @@
-"""Where documents live that are no files: sites."""
+"""Sources of documents: folders, sites, wikis, mailboxes, and files of other machines."""

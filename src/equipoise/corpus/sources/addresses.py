@@ -20,7 +20,7 @@ _SAFE = "!$&'()*+,;=:@/~-._"
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|sessionid|phpsessid|jsessionid|sid", re.IGNORECASE
 )
-"""Names in a query that say where a reader comes from or who she is, and change no page."""
+"""Parameters of a query for tracking and sessions, which change no page."""
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 _IPV6 = re.compile(r"[0-9a-f:.]+")
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
@@ -49,13 +49,13 @@ class Address:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Who answers there."""
+        """Scheme, host and port."""
         return self.scheme, self.host, self.port
 
 
 def parsed(text: str, base: Address | None = None) -> Address | None:
-    """The address in `text`, which may be relative to `base`; None for what is none of http or https, or too long, or
-    names a user, or a host that cannot be."""
+    """The address in `text`, which may be relative to `base`; None for one that is not http or https, is too
+    long, names a user, or has an invalid host."""
     try:
         if len(text) > LONGEST:
             return None
@@ -78,7 +78,7 @@ def parsed(text: str, base: Address | None = None) -> Address | None:
 
 
 def root(text: str) -> str:
-    """The address of a source in its one spelling, that of its documents in an index. Raises InputError."""
+    """The address of a source in its one spelling, under which an index has its documents. Raises InputError."""
     if scheme_of(text) not in REMOTE:
         return str(given(text))
     parts = urlsplit(text)
@@ -169,6 +169,6 @@ class SiteScope:
 
     @staticmethod
     def leads_into_itself(address: Address) -> bool:
-        """Whether a part of the path stands there again and again."""
+        """Whether a part of the path occurs MOST_REPEATED times or more."""
         parts = Counter(part for part in address.path.split("/") if part)
         return max(parts.values(), default=0) >= MOST_REPEATED and len(parts) < sum(parts.values()) - 1

@@ -1,4 +1,4 @@
-"""What an answer of a site is: of which type, which version, and what stands in it."""
+"""The type of a site's answer, its version (ETag, Last-Modified), and the fingerprint of its content."""
 
 import hashlib
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def day_of(answer: Fetched) -> date | None:
 
 
 def hash_of(answer: Fetched) -> str:
-    """Of all that reading the page depends on."""
+    """sha256 (hex) of all that reading the page depends on: headers and body."""
     said = [answer.kind, answer.charset, answer.headers.get("x-robots-tag", "")]
     return hashlib.sha256("\n".join(said).encode() + b"\n" + answer.data).hexdigest()
 

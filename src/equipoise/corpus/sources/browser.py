@@ -1,8 +1,8 @@
 """A real browser for pages that are empty until their scripts have run. It has no network.
 
-Chromium runs in a network where there is nothing, as far as the system lets it; anyhow it resolves no name and connects
-through a proxy that is not there. What a page asks for is answered here, with
-what the source's own `Fetcher` gets: so the host, robots.txt, sizes and pauses hold for scripts as for pages.
+Chromium runs in an empty network namespace, if the system allows one; in any case it resolves no name and connects
+through a proxy that does not exist. The requests of a page are answered here, with what the source's own `Fetcher`
+gets: so the limits of host, robots.txt, size and pace hold for scripts as for pages.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ MOST_TEXT = 10_000_000
 SECONDS = 60.0
 """For one page, with all that it asks for."""
 SETTLES_S = 20.0
-"""Until a page that goes on asking is taken as it is."""
+"""After this time a page that still sends requests is taken as it is."""
 _ENDS_WITHIN = 10.0
 _WITHOUT_NETWORK = (
     "--proxy-server=http://127.0.0.1:9",
@@ -75,7 +75,7 @@ class Browser(Closing):
         self._thread.start()
 
     def rendered(self, answer: Fetched) -> Fetched:
-        """A page as its scripts leave it; without marks of its version, since another may come of the same bytes.
+        """A page as its scripts leave it, without ETag and Last-Modified: the same bytes may render otherwise later.
         Raises UnreadableFile where it takes too long or something that it asks for fails, CorpusError where there is
         no browser."""
         return self._run(self._rendered(answer))
@@ -166,8 +166,8 @@ class Browser(Closing):
 
 @dataclass  # without slots: Playwright writes to the object whose method it is given
 class _Asked:
-    """What one page asks for, answered within its limits; `failed` says why something could not be had that another
-    try may bring."""
+    """Answers the requests of one page within its limits; `failed` says why one could not be answered that another try
+    may bring."""
 
     page: Fetched
     fetcher: Fetcher
@@ -199,7 +199,7 @@ class _Asked:
         await route.fulfill(status=got.status, headers=headers, body=got.data)
 
     async def _got(self, here: Address | None, *, is_shared: bool) -> Fetched | None:
-        """None for what may not be asked. Raises CorpusError."""
+        """The answer, redirects followed; None for what may not be requested. Raises CorpusError."""
         for _ in range(MOST_HOPS):
             if here is None or here.origin != self.page.address.origin or not self.allow(here):
                 return None
@@ -226,8 +226,8 @@ class _Asked:
 
 
 def _offline(program: str | None, folder: Path) -> Path | str | None:
-    """Chromium in a network where there is nothing, if the system lets a program have one (`unshare`). None is
-    Playwright's own, which has the network of this process, and no way to it."""
+    """A script that starts `program` in an empty network namespace (`unshare`), or `program` if the system allows none.
+    None is Playwright's own Chromium, which is in this process's network, but has no way to it."""
     if program is None:
         return None
     script = folder / "chromium"
@@ -241,7 +241,7 @@ def _offline(program: str | None, folder: Path) -> Path | str | None:
 
 
 async def _text_of(page: Page, address: Address) -> str:
-    """The page as HTML, asked in a world of its own: scripts of the page cannot answer for it. Raises
+    """The page as HTML, read in an isolated world, where scripts of the page cannot change the answer. Raises
     UnreadableFile where they have left the site."""
     session = await page.context.new_cdp_session(page)
     frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]

@@ -1,6 +1,6 @@
-"""Asks one site for its pages: politely, within bounds of size and time, and nobody else.
+"""Fetches the pages of one site: politely, and within limits of size and time.
 
-No other host is ever asked: a redirect is an answer, and whoever asked decides whether it stays on the site.
+No other host is ever asked: a redirect is an answer, and the caller decides whether it stays on the site.
 """
 
 import time
@@ -20,19 +20,19 @@ from equipoise.corpus.sources.guard import Allowed, Forbidden, Guarded, Resolver
 from equipoise.corpus.sources.source import Unanswered
 
 AGENT = "equipoise"
-"""What robots.txt may call this program."""
+"""The name of this program in robots.txt."""
 MOST_BYTES = 50_000_000
 """Of one answer, unpacked."""
 MOST_HOPS = 5
 MOST_TRIES = 3
 LONGEST_WAIT_S = 60.0
-"""That a server may ask for between two requests."""
+"""The longest pause between two requests that a server may ask for."""
 TIMEOUT_S = 60.0
 """For one answer, from the first byte asked to the last one read."""
 CONNECTIONS = 4
 """To one site, where it asks for no pause between requests and was never busy."""
 STEP_S = 20.0
-"""For each step of it."""
+"""For each step of a request, such as to connect or to read a piece of the answer."""
 _BUSY = frozenset({429, 503})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEPT = frozenset(
@@ -44,7 +44,7 @@ _DRAINED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer: from where it came at last, its status, the headers that count, and its bytes."""
+    """An answer: the address that gave it, its status, the headers that count, and its bytes."""
 
     address: Address
     status: int

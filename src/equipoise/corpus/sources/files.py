@@ -1,6 +1,6 @@
 """Files of another machine as a source, by a file system of fsspec: a bucket, a server of SFTP or WebDAV.
 
-A listing says what is there and which version of it; one that fails half way says nothing.
+A listing gives the files and their versions; one that fails half way counts for nothing.
 """
 
 import hashlib
@@ -33,8 +33,8 @@ _TIMES = ("last_modified", "LastModified", "modified", "mtime", "updated", "crea
 
 @dataclass(slots=True)
 class RemoteFiles(Listed):
-    """The files in `folder` of a file system, whose address that is, within patterns of their paths; no more than
-    `most`. What stands in `secrets` is said in no message."""
+    """The files in `folder` of a file system, which is at `address`; those whose paths match the patterns, at most
+    `most`. No error message contains any of the `secrets`."""
 
     system: "AbstractFileSystem | Repository"
     folder: str
@@ -114,8 +114,8 @@ def failing(kind: type[CorpusError], what: str, secrets: Sequence[str]) -> Itera
 
 
 def _version(info: Mapping[str, Any]) -> int:
-    """A number that stands for all that is said of a version; -1, which no file in an index has, where nothing is, or
-    it was changed just now: another change within the same second might look the same."""
+    """A number for a version, made of its ETag, time and the like; -1, which no file in an index has, if there is none,
+    or it was changed just now: another change within the same second might look the same."""
     marks = [str(info[name]) for name in (*_VERSIONS, *_TIMES) if info.get(name)]
     changed = _changed(info)
     if not marks or (changed and abs((datetime.now(UTC) - changed).total_seconds()) < _JUST_NOW_S):

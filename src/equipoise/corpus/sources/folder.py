@@ -16,7 +16,7 @@ from equipoise.corpus.sources.source import Item, ItemPart
 
 @dataclass(slots=True)
 class Folder:
-    """The files that a walk met, and whose they are."""
+    """The files that a walk met; `roots` say whose they are."""
 
     walk: Walk
     places: Places
@@ -60,7 +60,7 @@ class Folder:
         return roots.gone(known.values(), self.walk, self.places)
 
     def emptied(self, lost: Sequence[str]) -> Sequence[tuple[LeftOut, Sequence[str]]]:
-        """A `mirroring.Spare`: what a folder has lost where no file is left."""
+        """A `mirroring.Spare`: the lost files of given folders in which no file is left."""
         why = "has no file to read any more; its {} indexed files stay until it is indexed with --prune"
         empty = roots.emptied(lost, self.walk, self.places)
         return [(LeftOut(shown(root), why.format(len(keys))), keys) for root, keys in empty.items()]

@@ -17,7 +17,7 @@ READ_WITHIN_S = 60.0
 
 
 class Repository:
-    """What `RemoteFiles` needs of a file system."""
+    """A repository with the methods of a file system that `RemoteFiles` needs."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", asked: Mapping[str, Any]) -> None:
         """Fetches what is asked. Raises OSError."""

@@ -1,4 +1,4 @@
-"""No door into the house: which addresses of the network may be asked, and connections to just these.
+"""Keeps requests out of internal networks (SSRF): which addresses may be asked, and connections to just these.
 
 A name is resolved once for each connection; every address that comes back is checked, and the connection goes to one
 that was checked, so a name that means something else a moment later (DNS rebinding) leads nowhere else.
@@ -41,9 +41,9 @@ _NEVER = tuple(
         ),
     )
 )
-"""Besides those that `ipaddress` does not call global."""
+"""Networks that are not public, besides those that `ipaddress` does not call global."""
 _WITHIN = ((IPv6Network("64:ff9b::/96"), 0), (IPv6Network("2002::/16"), 80))
-"""Networks whose addresses lead to an IPv4 address, and how many bits stand behind it."""
+"""Networks whose IPv6 addresses contain an IPv4 address, and how many bits follow it."""
 
 
 class Forbidden(CorpusError):
@@ -51,7 +51,7 @@ class Forbidden(CorpusError):
 
 
 def is_public(ip: Ip) -> bool:
-    """Whether anybody on the Internet could ask there, too."""
+    """Whether an address is one that anybody on the Internet can reach."""
     if isinstance(ip, IPv6Address):
         within = ip.ipv4_mapped or next(
             (IPv4Address((int(ip) >> bits) & 0xFFFFFFFF) for net, bits in _WITHIN if ip in net), None
@@ -66,8 +66,8 @@ def is_public(ip: Ip) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Hosts of one's own network that may be asked, by the names that settings give: names, addresses, networks. A name
-    does not allow a link-local address, where clouds keep their keys; only that address itself does."""
+    """Hosts of one's own network that settings allow to ask: names of hosts, addresses, networks. The name of a host
+    does not allow a link-local or metadata address, where clouds keep their keys; only that address itself does."""
 
     names: tuple[str, ...] = ()
 
@@ -90,7 +90,7 @@ def _is_metadata(ip: Ip) -> bool:
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
-    """As the machine resolves names."""
+    """Resolves names as the machine does."""
     found = getaddrinfo(host, port, type=SOCK_STREAM)
     return list(dict.fromkeys(str(row[4][0]) for row in found))
 
@@ -155,7 +155,7 @@ class Guarded(httpcore2.NetworkBackend):
     def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore2.NetworkStream:
-        """None. Raises Forbidden."""
+        """Raises Forbidden."""
         raise Forbidden("a site is not asked over a socket of this machine")
 
     def sleep(self, seconds: float) -> None:
@@ -165,7 +165,7 @@ class Guarded(httpcore2.NetworkBackend):
 
 @dataclass(slots=True)
 class _Timed(httpcore2.NetworkStream):
-    """A connection of which no step goes on beyond the clock."""
+    """A connection none of whose steps goes on after the deadline of the clock."""
 
     stream: httpcore2.NetworkStream
     clock: Clock

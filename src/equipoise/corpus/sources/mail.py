@@ -1,6 +1,6 @@
 """A folder of a mailbox as a source, by IMAP over TLS: each message is a document, and none is marked as read.
 
-A message never changes, so its number says all. It is taken as bytes, and looked into by the process that reads files.
+A message never changes, so its number tells its version. Its bytes are parsed by the process that reads files.
 """
 
 import imaplib
@@ -56,7 +56,7 @@ def opened(
 
 @dataclass(slots=True)
 class Mailbox(Listed):
-    """The messages in a `folder`, the newest `most` of them. What stands in `secrets` is said in no message."""
+    """The messages in a `folder`, the newest `most` of them. No error contains any of the `secrets`."""
 
     link: imaplib.IMAP4_SSL
     folder: str
@@ -89,7 +89,7 @@ class Mailbox(Listed):
 
     @staticmethod
     def _told(answer: tuple[str, list[Any]]) -> list[Any]:
-        """What came with an answer that is no refusal."""
+        """The data of an answer. Raises Unanswered for one that is not OK."""
         kind, said = answer
         if kind != "OK":
             raise Unanswered(

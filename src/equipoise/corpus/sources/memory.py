@@ -1,9 +1,9 @@
-"""What is remembered of sources between two runs: marks that save reading a page again, where its links led, how the
-last run ended and by which settings, and whose turn it is. Losing it costs one full reading, and nothing of the index.
+"""What is remembered of sources between two runs: ETags and fingerprints, which save reading a page again, where its
+links led, how and with which settings the last run ended, and whose turn it is. Losing it costs one full reading only.
 
-It is in the user's folder for state and, for a store in Postgres, in that database, for all machines that keep the
-store fresh. By which settings a source is read stays in the folder: whoever may write to the database must not say whom
-to ask with which secret.
+It is in the user's folder for state and, for a store in Postgres, in that database, shared by all machines that keep
+the store fresh. The settings of a source stay in the folder: whoever may write to the database must not choose which
+host is asked with which secret.
 """
 
 import hashlib
@@ -33,8 +33,8 @@ _DEATHS = 3
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A page as it was seen: what the server calls this version of it, the fingerprint of what was read, where its
-    links led, how many runs in a row nothing has led to it, and a hash of all that it was read from."""
+    """A page as it was seen: its ETag and Last-Modified, the fingerprint of what was read, where its links led, in how
+    many runs in a row it was missing, and a hash of all that it was read from (`answers.hash_of`)."""
 
     etag: str = ""
     modified: str = ""
@@ -45,14 +45,14 @@ class Seen:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What is sent so that the page is not sent again."""
+        """The marks for a conditional request, as `Fetcher.get` takes them."""
         return {"etag": self.etag, "last-modified": self.modified}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The last run of a source: when it began (seconds since 1970), its error, documents met, by which selectors and
-    loaders (`how`), and the settings as JSON."""
+    """The last run of a source: when it began (seconds since 1970), its error, documents met, a hash of how pages
+    are read (`how`), and the settings as JSON."""
 
     began: float = 0.0
     error: str = ""
@@ -63,8 +63,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class SourceTurn:
-    """Whether a source was asked for, is being read, when that was begun last, how often since it last went well, and
-    how far it is, by whom."""
+    """Whether a source was asked for, whether it is being read, when that was last begun (`tried`), how often since it
+    last went well (`tries`), and how far it is, and by whom (`said`)."""
 
     asked: bool = False
     running: bool = False
@@ -73,7 +73,7 @@ class SourceTurn:
     said: str = ""
 
     def is_resting(self, now: float) -> bool:
-        """Whether it went wrong so shortly ago that it is not tried again yet. Where whoever read it died, and not for
+        """Whether it failed so recently that it is not tried again yet. If the process that read it died, and not for
         the third time, another may begin at once."""
         if self.running and self.tries < _DEATHS:
             return False
@@ -95,7 +95,7 @@ class Memory(Closing):
     """What is remembered of the sources of an index; close it, or use it in a `with` block. One thread at a time."""
 
     def __init__(self, store: Place, *, create: bool = True) -> None:
-        """That of the index at `store`; where there is none and none is created, nothing is remembered."""
+        """Opens the memory of the index at `store`; if there is none, and none is created, nothing is kept."""
         path = _path(store)
         try:
             if create:
@@ -161,7 +161,7 @@ class Memory(Closing):
             self._all(_KEEP_RUN, source, json.dumps(asdict(replace(run, settings=""))))
 
     def turns(self) -> dict[str, SourceTurn]:
-        """Of every source that was ever asked for, or read by a server or worker."""
+        """The turn of every source that was ever asked for, or read by a server or worker."""
         rows = self._all("SELECT source, asked, running, tried, tries, said FROM turns")
         return {
             source: SourceTurn(bool(asked), bool(running), tried, tries, said)
@@ -184,12 +184,12 @@ class Memory(Closing):
         )
 
     def ended(self, source: str, *, well: bool) -> None:
-        """Nobody reads a source any more."""
+        """Note that nobody reads a source any more; `well` resets its tries."""
         more = ", tries = 0" if well else ""
         self._all(f"UPDATE turns SET running = 0, said = ''{more} WHERE source = ?", source)
 
     def tell(self, source: str, said: str) -> None:
-        """How far it is."""
+        """Note how far the reading of a source has got."""
         self._all("UPDATE turns SET said = ? WHERE source = ?", said, source)
 
     def _here(self, ask: str, *values: object) -> list[tuple[Any, ...]]:
@@ -226,8 +226,8 @@ def _shared(url: StoreUrl) -> "Session | None":
 
 
 def _path(store: Place) -> Path:
-    """In the user's own folder: beside an index that came with a folder of somebody else could stand which hosts to ask
-    with which secret."""
+    """The file, in the user's own folder: beside the index, in a folder that came from somebody else, it could say
+    which hosts to ask with which secret."""
     place = os.path.realpath(store) if isinstance(store, Path) else str(store)
     name = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return Path(platformdirs.user_state_dir("equipoise", appauthor=False)) / "sources" / f"{name}.db"

@@ -1,4 +1,4 @@
-"""A source as settings name it, opened: of which kind, which hosts may be asked, what was remembered."""
+"""Opens a source by its settings, which say its kind and the hosts that may be asked, and remembers its runs."""
 
 import hashlib
 import json
@@ -96,13 +96,13 @@ def _browser(fetcher: Fetcher) -> "AbstractContextManager[Browser]":
 
 
 def _trust(chosen: SourceSettings) -> Trust:
-    """Of what is not marked as anybody's: of a wiki whose settings name who may edit, pages that only those may."""
+    """The trust of items that are not `is_anybodys`: where a wiki's settings name who may edit, these are trusted."""
     is_parted = scheme_of(chosen.address) in WIKIS and "protected" in chosen.options
     return Trust.TRUSTED if is_parted else Trust(chosen.trust)
 
 
 def _how(chosen: SourceSettings) -> str:
-    """By what pages are read: where it is another, a page that has not changed is read again."""
+    """A hash of how pages are read; if it differs from last time, pages that have not changed are read again."""
     told = json.dumps([loaders.VERSION, *chosen.comments, *(["browser"] if chosen.browser else [])])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 

@@ -31,12 +31,12 @@ _OF_SFTP = frozenset({"username", "password", "client_keys", "passphrase", "know
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An address, what is said of it, and how its host is checked."""
+    """An address, its options, and the check of its host."""
 
     parts: SplitResult
     options: Mapping[str, str]
     check: Callable[[int], str]
-    """For a port: the address to connect to."""
+    """Takes a port, gives the IP address to connect to."""
 
     def only(self, known: frozenset[str]) -> dict[str, str]:
         """The options. Raises InputError for one that is not known."""

@@ -24,8 +24,8 @@ class Robots:
 
     @classmethod
     def of(cls, fetcher: Fetcher) -> "Robots":
-        """The rules of the fetcher's site, whose pause it keeps from now on. Raises Unanswered where the site does not
-        say them: then nothing is asked."""
+        """The rules of the fetcher's site; from now on the fetcher pauses as they say. Raises Unanswered if they
+        cannot be read: then no page is asked for."""
         answer = fetcher.follow(replace(fetcher.start, path="/robots.txt", query=""))
         if answer.status >= 500:
             raise Unanswered(f"robots.txt cannot be read (status {answer.status}), so no page is asked for")
@@ -42,8 +42,8 @@ class Robots:
 def pages_of(
     named: tuple[str, ...], fetcher: Fetcher, readers: Readers, failed: list[UnreadableFile]
 ) -> Iterator[Address]:
-    """The addresses in the sitemaps of a site: those that robots.txt names, else /sitemap.xml, and all that they lead
-    to there. What cannot be read is put into `failed`."""
+    """The addresses in the sitemaps of a site: those that robots.txt names, else /sitemap.xml, and those that they
+    name in turn. If robots.txt names any, those that cannot be read are put into `failed`."""
     waiting = [made for one in named or ("/sitemap.xml",) if (made := parsed(one, fetcher.start))]
     seen: set[Address] = set()
     while waiting and len(seen) < MOST_SITEMAPS:

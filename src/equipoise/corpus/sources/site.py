@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from equipoise.corpus.sources.browser import Browser
 
 DEEPEST = 30
-"""Links from the start, or from a sitemap, to a page: a calendar without end is left here."""
+"""Links from the start, or from a sitemap, to a page, at most: so an endless calendar has an end."""
 MOST_QUERIES = 100
 """Addresses of one path that differ in their query."""
 _AHEAD = 2
-"""Requests that wait, for each that runs: none is idle while a page is read."""
+"""Requests in flight or waiting for each that may run at once, so that none is idle while a page is read."""
 PATIENCE = 2
-"""Runs in a row in which nothing leads to a page until it is gone."""
+"""A page is gone once it was missing in so many runs in a row."""
 BARE = 200
 """Characters that a page with scripts must say by itself, so that no browser is asked: "Loading..." is no page."""
 _BY_SCRIPT = "there is no text on it before its scripts have run: see browser in docs/sources.md"
@@ -46,7 +46,7 @@ _GONE = frozenset({404, 410})
 @dataclass(slots=True)
 class Site(Addressed):
     """The pages of one site within a `scope`; `selectors` choose what readers wrote, and no more than `most` pages are
-    asked for. `is_known_anew`: nothing that was remembered of pages holds, since they are read otherwise now."""
+    asked for. `is_known_anew`: what was remembered of pages does not count, as they are now read in another way."""
 
     scope: SiteScope
     fetcher: Fetcher
@@ -72,7 +72,7 @@ class Site(Addressed):
         return self._known
 
     def items(self, known: Mapping[str, FileRecord]) -> Iterator[Item]:
-        """The pages, each while it is at hand. Raises CorpusError where the site does not answer."""
+        """The pages, each as soon as it is read. Raises CorpusError where the site does not answer."""
         self._seen, self._known = self.memory.pages(self.address), len({_page_of(key) for key in known})
         robots = Robots.of(self.fetcher)
         if self.browser is not None:
@@ -82,7 +82,7 @@ class Site(Addressed):
             self._enter(address, 1)
         yield from self._walk(robots, known)
         for alias, other in list(self._canonical.items()):
-            if str(other) not in self._met:  # the page that it names is none: it stands for itself
+            if str(other) not in self._met:  # its canonical page is no document: it stands for itself
                 yield from self._visit(alias, robots, known, is_alias=True)
         yield from self._look_again(robots, known)
 
@@ -131,7 +131,7 @@ class Site(Addressed):
         return self._seen.get(page, Seen()).missing + 1
 
     def read(self, item: Item) -> Sequence[ItemPart]:
-        """See DocumentSource: all that `items` still has at hand."""
+        """See DocumentSource: the parts that `items` has kept."""
         return self._parts.pop(item.key)
 
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
@@ -182,7 +182,7 @@ class Site(Addressed):
         return True
 
     def _marks(self, address: Address, known: Mapping[str, FileRecord]) -> Seen | None:
-        """The page as it was seen, where the index holds just that; else nothing is known of it."""
+        """What is remembered of a page if the index has just that version of it, else None."""
         before = self._seen.get(str(address))
         is_held = before is not None and _mark(str(address), known) == before.fingerprint != ""
         return before if is_held and not self.is_known_anew else None
@@ -190,7 +190,7 @@ class Site(Addressed):
     def _visit(
         self, address: Address, robots: Robots, known: Mapping[str, FileRecord], *, is_alias: bool = False
     ) -> Iterator[Item]:
-        """Ask for one page and give it, if it is one; `is_alias`: its canonical address counts no more."""
+        """Fetch one page and yield it, if it is a document; `is_alias`: its canonical address does not count."""
         if self._may_ask(address, robots):
             marks = None if is_alias else self._marks(address, known)
             answer = partial(self.fetcher.get, address, marks.headers if marks else None)
@@ -198,7 +198,7 @@ class Site(Addressed):
             yield from self._answered(_Asked(address, depth, marks, answer, is_alias))
 
     def _answered(self, asked: "_Asked") -> Iterator[Item]:
-        """What came of a request."""
+        """Take the answer to a request and yield its page, if it is a document."""
         address, depth, before = asked.address, asked.depth, asked.before
         try:
             answer = asked.answer()
@@ -218,7 +218,7 @@ class Site(Addressed):
             self._refused(answer, depth)
 
     def _same(self, address: Address, depth: int, before: Seen) -> Iterator[Item]:
-        """A page as it was."""
+        """Yield a page that has not changed."""
         page = str(address)
         self._met.add(page)
         now = before if page in self._missing else replace(before, missing=0)
@@ -228,12 +228,12 @@ class Site(Addressed):
         yield Item(page, self._again(address), before.fingerprint)
 
     def _fail(self, address: Address, why: str, depth: int) -> None:
-        """Nothing is known of a page this time; its links are those of last time."""
+        """Note that a page could not be read this time; its links are those of last time."""
         self.failed.append(UnreadableFile(str(address), why))
         self._follow(self._seen.get(str(address), Seen()).links, depth)
 
     def _refused(self, answer: Fetched, depth: int) -> None:
-        """An answer that is no page."""
+        """Take an answer that is no page: a redirect or an error."""
         address, page = answer.address, str(answer.address)
         if answer.status in REDIRECTS:
             there = answer.leads_to
@@ -290,7 +290,7 @@ class Site(Addressed):
         yield Item(page, original, mark)
 
     def _again(self, address: Address) -> Original:
-        """A page that has not changed, whose bytes are asked for if somebody wants them."""
+        """The original of a page that has not changed; its bytes are fetched only when they are needed."""
         kind = kind_of(Path(address.path)) or ".html"
         return Original(str(address), f"page{kind}", lambda: self.fetcher.get(address).data)
 
@@ -334,7 +334,7 @@ class Site(Addressed):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A page that is asked for: as it was seen `before`, where that is what the index holds; `answer` waits for it."""
+    """A page that is asked for; `before` is what is remembered of it (`_marks`), `answer` waits for the answer."""
 
     address: Address
     depth: int

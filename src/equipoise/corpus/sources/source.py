@@ -1,5 +1,5 @@
-"""What a source is, wherever its documents live: three methods. `corpus.mirroring` brings an index up to date with any
-of them: a folder, a site, a bucket."""
+"""The protocol of all sources of documents: a folder, a site, a bucket. `corpus.mirroring` brings an index up to date
+with any of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.record_types import FileRecord
 
 COMMENTS = "#comments"
-"""Behind the address of a page: what its readers wrote there, a document of its own."""
+"""Added to the address of a page for what its readers wrote there, a document of its own."""
 
 
 class Unanswered(CorpusError):
-    """No answer, or none that can be used; another try may bring one. Nothing is said about what was asked for."""
+    """No answer, or none that can be used; another try may bring one. What was asked for may still be there."""
 
 
 def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRecord]:
@@ -25,9 +25,9 @@ def of_source(files: Mapping[str, FileRecord], address: str) -> dict[str, FileRe
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something in a source: its `key` in the index, and its fingerprint, which is another where the content is: the
-    `sha256` where that is known, else size and time (or a number that is another for each version). `whole` is its name
-    for people where that of `original` is taken. `is_anybodys`: anybody may have written it, whatever the source is.
+    """A document of a source: its `key` in the index, and a fingerprint of its content: `sha256` if known, else size
+    and time (or a number that differs for each version). `whole` is its name for people if that of `original` is
+    taken. `is_anybodys`: anybody may have written it, whatever the trust of the source.
     """
 
     key: str
@@ -47,8 +47,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemPart:
-    """What one hand wrote in an item, parsed already where there are `readings`: `ending` stands behind the key as a
-    name of its own. What ends in COMMENTS anybody may have written, whatever the source's trust."""
+    """What one writer wrote of an item, already parsed if it has `readings`; `ending` is added to the key, so that it
+    has a name of its own. A part that ends in COMMENTS is untrusted, whatever the trust of the source."""
 
     content: Content
     readings: Sequence[ParsedDocument] | None = None
@@ -70,7 +70,7 @@ class DocumentSource(Protocol):
 
     @property
     def failed(self) -> Sequence[UnreadableFile]:
-        """What could not be listed so far: nothing is said about it."""
+        """What could not be read so far, so that nobody knows whether it is gone."""
         ...
 
     @property
@@ -89,13 +89,13 @@ class DocumentSource(Protocol):
         ...
 
     def gone(self, known: Mapping[str, FileRecord]) -> Sequence[str]:
-        """What of the index is gone from the source, after `items`: only what the source says so of."""
+        """The keys of the index that the source says are gone; called after `items`."""
         ...
 
 
 @dataclass(slots=True)
 class Addressed:
-    """What holds of every DocumentSource at an `address`, of which no more than `most` is read."""
+    """The base of every DocumentSource at an `address`; no more than `most` of its items are read."""
 
     address: str
     most: int = field(default=10_000, kw_only=True)
@@ -120,7 +120,7 @@ class Addressed:
 
 @dataclass(slots=True)
 class Listed(Addressed):
-    """The same of one that lists all that is `_there`, by key, before it gives the first `most` of it."""
+    """The base of one that lists all its items (`_there`, by key) before it yields the first `most` of them."""
 
     _there: dict[str, Any] = field(default_factory=dict, kw_only=True)
 

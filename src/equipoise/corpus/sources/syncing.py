@@ -1,4 +1,4 @@
-"""An index brought up to date with one source that is no folder: whose its documents are, and what is in repair."""
+"""Brings an index up to date with one source that is no folder; spares its documents if nearly all seem gone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from equipoise.corpus.workers import Readers
 from equipoise.corpus.writing import Incoming, IndexWriter, Judge, Progress
 
 _LEAST, _LEFT = 10, 0.1
-"""Of so many items, or more, at least this share must still be there; else nothing is taken out."""
+"""Of _LEAST pages or more, at least this share (_LEFT) must still be there; else none is taken out."""
 
 
 class Taken(CorpusError):
@@ -30,7 +30,7 @@ class Taken(CorpusError):
 
 @contextmanager
 def claimed(store: Store, address: str) -> Iterator[None]:
-    """Inside it no other process reads the source at an address into the store. Raises Taken where one does."""
+    """Keeps other processes from reading the source at an address into the store. Raises Taken where one does."""
     name = f"source {address}"
     if not store.claim(name):
         raise Taken(f"{address} is being read by another process: wait for it")

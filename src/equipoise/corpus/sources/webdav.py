@@ -36,7 +36,7 @@ class _Checked(httpx.HTTPTransport):
 def client(
     base: str, auth: tuple[str, str] | None, check: Callable[[int], str], timeout: float
 ) -> httpx.Client:
-    """For the server at `base`."""
+    """A client for the server at `base`."""
     return httpx.Client(
         base_url=base,
         auth=auth,

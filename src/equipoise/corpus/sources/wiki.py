@@ -1,8 +1,8 @@
 """A MediaWiki as a source, by its API: each page is a document, and its revision says which version it is.
 
-Asked by the client of sites, so its host is checked as that of a site is. What a page looks like is read, not its
-wikitext: templates are filled in. Who may edit a page decides whose it is: `level` names the group that alone may edit
-trusted pages, and their templates with them (a protection that cascades); what else there is, anybody may have written.
+It is asked through the client for sites, so its host is checked as that of a site is. The HTML of a page is read, not
+its wikitext, so that templates are filled in. Who may edit a page decides its trust: `level` names the group that alone
+may edit trusted pages and, by cascading protection, their templates; anybody may have written the others.
 """
 
 import hashlib
@@ -108,7 +108,7 @@ class Wiki(Listed):
         return f"<!DOCTYPE html><html><head><title>{title}</title></head><body>{text}</body></html>".encode()
 
     def _asked(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """What the API says. Raises CorpusError for what is no answer of one, Unanswered for none."""
+        """The answer of the API. Raises Unanswered if there is none, CorpusError for an error or what is no API."""
         start = self.fetcher.start
         query = urlencode({**given, "format": "json", "formatversion": "2"})
         answer = self.fetcher.get(replace(start, path=f"{start.path.rstrip('/')}/api.php", query=query))
@@ -140,7 +140,7 @@ def api_of(address: str) -> Address:
 
 
 def wiki_of(chosen: SourceSettings, address: str, fetcher: Fetcher, readers: Readers) -> Wiki:
-    """As settings have it. Raises InputError for options that there are not."""
+    """The wiki that the settings choose. Raises InputError for unknown options."""
     options = dict(chosen.options)
     level, namespaces = options.pop("protected", ""), options.pop("namespaces", "0")
     if options or not re.fullmatch(r"[0-9]+(\|[0-9]+)*+", namespaces):
@@ -161,7 +161,7 @@ def _is_closed(page: Mapping[str, Any], level: str) -> bool:
 
 
 def _version(page: Mapping[str, Any]) -> int:
-    """A number that is another where the page, or a template in it, is."""
+    """A number that changes with the page, and with the templates in it."""
     said = f"{page['lastrevid']} {page.get('touched', '')}"
     return int(hashlib.sha256(said.encode()).hexdigest()[:15], 16)
 
