@@ -28,7 +28,7 @@ from equipoise.text.questions import EARLIER
 
 @dataclass(slots=True)
 class Watch:
-    """An `Observer`: stages go to stderr, quotes to `console`; `shown` are those that stand there."""
+    """An `Observer`: stages go to stderr, quotes to `console`; `shown` are the parts whose quotes are printed."""
 
     console: Terminal
     stages: progress.Stages
@@ -45,7 +45,7 @@ class Watch:
 
 @contextmanager
 def watching(console: Terminal) -> Iterator[Watch]:
-    """For one message; at its end nothing of the stages is left on the terminal."""
+    """A Watch for one message; at the end its progress is removed from the terminal."""
     with progress.Stages() as stages:
         yield Watch(console, stages)
 
@@ -115,7 +115,7 @@ class AskOptions:
 
     @property
     def meant(self) -> Where | None:
-        """The documents that may answer."""
+        """The filter for documents that may answer; None: all may."""
         return meant(self.where, self.collection)
 
     @property
@@ -199,7 +199,7 @@ def chat(chosen: AskOptions, others: OthersOption = False, trace: TraceOption = 
 
 
 def _command(typed: str, before: deque[str], ready: "Library | Remote", console: Terminal) -> None:
-    """What begins with a slash is no question."""
+    """Carry out a command of `chat`: what begins with a slash is no question."""
     if typed == "/new":
         before.clear()
         console.print("What was asked before is forgotten.")

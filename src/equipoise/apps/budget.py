@@ -18,7 +18,7 @@ from equipoise.text.visible import title
 app = group()
 
 REFERENCE = 6_000
-"""Characters of the document that the paper's reference is counted for."""
+"""Characters of the document for which the paper's reference implementation is counted."""
 
 
 @app.command("budget")
@@ -110,7 +110,7 @@ def _show(result: Budget, console: Terminal) -> None:
 
 
 def _beside(result: Budget) -> Iterator[tuple[str, str]]:
-    """The rows that compare."""
+    """Rows that compare it with free extracts and a free prompt."""
     now, several = result.counted, result.deployment.questions
     shown = f"{now.question:,} inputs" if now.question < 10**9 else f"{now.question:.2e} inputs"
     bound = now.relaxed or result.deployment.tags

@@ -56,7 +56,7 @@ def _size(path: Path) -> int:
 
 
 def _changed(path: Path) -> datetime:
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC)  # looking at it makes files beside it
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC)  # opening it makes the files beside it anew
 
 
 def _files(path: Path) -> Iterator[Path]:

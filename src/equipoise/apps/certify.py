@@ -1,4 +1,4 @@
-"""`equipoise certify`: every input of a small deployment through its summarizer, and a record of it."""
+"""`equipoise certify`: runs every input of a small deployment through its summarizer, and keeps a record."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -75,7 +75,7 @@ def _checked(path: Path, secret: bytes | None, store: Path | None) -> record.Cer
 def _certified(
     chosen: Settings, out: Path, secret: bytes | None, *, yes: bool, most: int
 ) -> record.CertifyRecord:
-    """The record at `out`, complete."""
+    """Try all inputs; returns the complete record, written to `out`."""
     with Store.open(chosen.store.path, read_only=True) as opened:
         subject = work.subject(opened, Deployment.of(chosen), most=most)
         components = build.components(chosen, opened)
@@ -92,7 +92,7 @@ def _certified(
 
 
 def _try_all(run: work.CertifyRun, *, yes: bool) -> None:
-    """Every input that is left, after an estimate. Raises InputError where that is long and nobody said yes."""
+    """Try every input that is left. Raises InputError if that is estimated to take long and --yes was not given."""
     if run.done:
         complain("resumes:", f"{run.done:,} of {len(run.subject.inputs):,} inputs were tried before")
     with progress.counted() as report:

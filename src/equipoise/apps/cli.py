@@ -53,10 +53,10 @@ COMMANDS = {
         "Try every input that one question can force on the summarizer, and check every answer by rules.",
     ),
 }
-"""Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
+"""For each command: the module beside this one whose `app` has it, or is its group, and its line in the help."""
 PLUGINS: plugins.Group = "equipoise.commands"
 MOVED = ("attack", "bench", "lab", "train", "ebi")
-"""Commands that were part of this package."""
+"""Commands that were part of this package and are now in `plugins.LAB`."""
 
 
 class Commands(TyperGroup):
@@ -87,7 +87,7 @@ class Commands(TyperGroup):
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """The table as help, without importing anything."""
+        """Write the table of commands as help, without importing any of them."""
         rows = [(name, said) for name, (_, said) in COMMANDS.items()]
         rows += [(name, f"From {plugins.package_of(point)}.") for name, point in _others().items()]
         with formatter.section("Commands"):
@@ -95,7 +95,7 @@ class Commands(TyperGroup):
 
 
 def _others() -> dict[str, EntryPoint]:
-    """The commands of other packages; a name of ours stays ours."""
+    """The commands of other packages, without those that have the name of one of ours."""
     return {name: point for name, point in plugins.found(PLUGINS).items() if name not in COMMANDS}
 
 
@@ -117,7 +117,7 @@ def program() -> None:
     try:
         main()
     finally:
-        gc.freeze()  # the process ends: nothing is looked through once more
+        gc.freeze()  # spares a last collection: the process ends
 
 
 def main() -> None:

@@ -95,7 +95,7 @@ def _file(path: Path) -> ProjectFile:
 
 
 def _place(path: Path) -> Path:
-    """Where the settings file of a folder, or the file itself, is."""
+    """The path of the settings file, given its folder or the file itself."""
     folder = path.parent if path.name == settings.FILE_NAME and not path.is_dir() else path
     return settings.resolved(folder) / settings.FILE_NAME
 
@@ -109,7 +109,7 @@ def _settings(layered: Layered) -> list[tuple[str, str, str]]:
 
 
 def _variables() -> list[tuple[str, str, str]]:
-    """The variables of others that have a say in where requests go."""
+    """Environment variables of other programs that affect where requests go."""
     rows = [(name, os.environ.get(name, "").strip(), about) for name, about in VARIABLES.items()]
     return [
         (name, "**********" if "KEY" in name else without_password(value), f"environment: {about}")

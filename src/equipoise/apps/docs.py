@@ -1,4 +1,4 @@
-"""The index of `--docs`: settings with it in the place of another, and how it is kept up to date."""
+"""The index of `--docs`: settings that point to it, and how it is kept up to date."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -29,7 +29,7 @@ FAILED = 3
 LITTLE = 500_000_000
 """Bytes of a disk below which an index run may fill it."""
 PING = [Message("user", "Reply with the word yes.")]
-"""Nothing of anybody's documents or questions."""
+"""A constant message, without any document or question."""
 State = Literal["ok", "look", "failed"]
 
 
@@ -66,7 +66,7 @@ def doctor(
 
 
 def findings(store: Path | None, *, offline: bool) -> Iterator[CheckResult]:
-    """What is found, one after the other; without settings that can be read there is nothing else."""
+    """The results of all checks, one after the other; of the settings alone if these cannot be read."""
     try:
         layered = layers.load({"store.path": store})
     except EquipoiseError as error:

@@ -1,4 +1,4 @@
-"""`equipoise documents`: what the index holds, and taking it out again."""
+"""`equipoise documents`: lists, shows and removes the documents of an index, and sets their trust."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -144,7 +144,7 @@ def as_dict(listed: ListedDocument) -> dict[str, object]:
 
 
 def _all_named(names: list[str], store: Store) -> tuple[ListedDocument, ...]:
-    """What the names mean, with the other documents of the same files. Raises InputError before anything is done."""
+    """The documents that the names fit, with others of the same files. Raises InputError before anything is changed."""
     documents = store.listing()
     chosen = [document for name in names for document in catalogue.named(name, documents)]
     return catalogue.with_siblings(chosen, documents)

@@ -17,8 +17,8 @@ EVERY_MS = 500
 
 
 def changes(paths: Sequence[Path], *, beside: Place) -> Iterator[None]:
-    """Once at the beginning and after every change under `paths`, until Ctrl-C; changes of the store `beside` are
-    none. Raises InputError for a path that is not there."""
+    """Yields at the beginning and after every change under `paths`, until Ctrl-C; changes of the store `beside` do not
+    count. Raises InputError for a path that is not there."""
     if gone := [path for path in paths if not path.exists()]:
         raise InputError(f"{gone[0]}: no such file or folder: check the path")
 

@@ -1,10 +1,10 @@
-"""Sources read when their turn comes: by the server, one after the other, or by `equipoise worker` on as many machines
-as wanted.
+"""Syncs sources when they are due: one after the other in the server, or by `equipoise worker` on as many machines as
+wanted.
 
-There is no list of jobs. Whose turn it is follows from what is remembered of a source (`corpus.sources.memory`), and
-whoever reads one has it claimed in the store (`Store.claim`), by a lock that ends with its process. All that a run
-writes may be written twice, so a source whose reader was killed is simply read again, and nothing that it holds already
-is embedded again.
+There is no queue of jobs. Which source is next follows from its remembered state (`corpus.sources.memory`), and whoever
+reads a source claims it in the store (`Store.claim`), by a lock that ends with its process. All that a run writes may
+be written twice, so a source whose reader was killed is simply read again, and nothing that is in the index already is
+embedded again.
 """
 
 import logging
@@ -36,14 +36,14 @@ _TELL_S = 1.0
 
 
 class Stopped(Exception):
-    """Whoever reads is to end: the source is read by another, or when it starts again."""
+    """Ends a run when `stopping` is set: another process reads the source, or this one after a restart."""
 
 
 @dataclass(slots=True)
 class Turns:
-    """What one process reads of an index: `next` again and again until `stopping` is set. `changed` is called with the
-    open store after each run. A worker gives its open `store`, and makes vectors for what others read, too, while no
-    source waits."""
+    """Reads sources of an index in one process: call `next` until `stopping` is set. `changed` is called with the open
+    store after each run. A worker passes its open `store`; while no source waits it also makes vectors for what others
+    read."""
 
     settings: Settings
     memory: Memory
@@ -54,7 +54,7 @@ class Turns:
     _told: float = 0.0
 
     def next(self) -> bool:
-        """Read the source whose turn it is; whether there was something to do."""
+        """Read the next source; returns whether there was something to do."""
         try:
             every = known_to(self.memory, self.settings)
             wanted = sorted((one for one in every if one.is_wanted), key=_order)
@@ -75,7 +75,7 @@ class Turns:
         return any(self._is_taken(store, one) for one in wanted)
 
     def _is_taken(self, store: Store, one: Known) -> bool:
-        """Whether a source could be claimed, is still wanted, and was read, well or not."""
+        """Claim and read a source if it is still wanted; returns whether it was read, successfully or not."""
         if self.stopping.is_set():
             return False
         try:
@@ -110,7 +110,7 @@ class Turns:
             self.changed(store)
 
     def _tell(self, one: Known, step: IndexProgress) -> None:
-        """Remember how far a source is, now and then."""
+        """Record the progress of a source, at most once in `_TELL_S` seconds. Raises Stopped."""
         self._go_on()
         if (now := time.monotonic()) < self._told + _TELL_S:
             return
@@ -121,7 +121,7 @@ class Turns:
         self.memory.tell(one.address, f"{done} ({_me()})")
 
     def _embedded(self, store: Store, every: list[Known]) -> bool:
-        """Whether passages that waited for vectors were given them: few are left to whoever reads just now."""
+        """Make vectors for passages that wait; returns whether it did. A few are left to whoever is reading."""
         waiting = sum(count for _, count in store.pending())
         if not waiting or (waiting < AT_A_TIME and any(one.turn.running for one in every)):
             return False
@@ -140,5 +140,5 @@ def _me() -> str:
 
 
 def _order(one: Known) -> tuple[bool, float]:
-    """Those that were asked for first, then those that were read longest ago."""
+    """A sort key: sources that were asked for, then those that were read longest ago."""
     return not one.turn.asked, one.run.began if one.run else 0.0

@@ -1,6 +1,6 @@
-"""The outermost frame of the command line: whatever happens ends in an exit code and at most one clear line.
+"""The outermost layer of the command line: whatever happens ends in an exit code and at most one clear line.
 
-0 answered or refused, 2 the caller's input, 3 something failed, 130 interrupted, 141 nobody reads any more.
+0 answered or refused, 2 bad input, 3 something failed, 130 interrupted, 141 nobody reads the output any more.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What somebody should know of an index run."""
+"""Tells what somebody should know about an index run."""
 
 from collections.abc import Iterable
 from shlex import quote
@@ -10,7 +10,7 @@ MULTILINGUAL = "pip install 'equipoise[multilingual]' and index with --encoder m
 
 
 def tell(done: IndexReport, held: Iterable[tuple[str, str]]) -> None:
-    """What was not indexed, or not as it stands in the file; `held` has sources and why they are held back."""
+    """Print what was not indexed, or not as the file has it; `held` has sources and why they are held back."""
     for failure in done.failed:
         complain("not indexed:", str(failure))
     for left in done.left_out:

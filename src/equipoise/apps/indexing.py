@@ -1,4 +1,4 @@
-"""`equipoise index` and `watch`: documents in, and what somebody should know of it."""
+"""`equipoise index` and `watch`: read documents into the index, and tell what somebody should know about it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -97,7 +97,7 @@ def index(
 
 
 def _said(what: str, report: IndexReport, chosen: Settings) -> bool:
-    """Say what was done to files or pages; whether some failed."""
+    """Print what was done to files or pages; returns whether some failed."""
     Terminal().print(f"{held(report)} in {chosen.store.path} ({counted(report, what)})")
     return bool(report.failed)
 
@@ -134,7 +134,7 @@ def watch(
 
 
 def asked(address: str, trust: Trust | None, allow: Sequence[str], chosen: Settings) -> SourceSettings:
-    """The source at an address: as the settings have it, else with these options. Raises InputError."""
+    """The source at an address: as the settings have it, if they do, with these options on top. Raises InputError."""
     known = [one for one in chosen.sources.listed if root(one.address) == root(address)]
     more = ({"trust": trust.value} if trust else {}) | ({"allow": tuple(allow)} if allow else {})
     if known:
@@ -150,7 +150,7 @@ def sync_into(site: SourceSettings, chosen: Settings, **how: Unpack[SyncOptions]
 def index_into(
     paths: list[Path], chosen: Settings, *, skipped: bool = True, **how: Unpack[IndexOptions]
 ) -> IndexReport:
-    """Bring the index up to date with files, and tell what could not be read and, with `skipped`, what was not."""
+    """Bring the index up to date with files, and tell what could not be read and, with `skipped`, what was skipped."""
     done = _told(chosen, partial(updating.update, chosen.store.path, paths, **how))
     own = chosen.store.path
     others = [
@@ -164,7 +164,7 @@ def index_into(
 
 
 def _told(chosen: Settings, run: Callable[..., IndexReport]) -> IndexReport:
-    """What a run has done; what could not be read and what was left out is told."""
+    """Do a run, tell what could not be read and what was left out, and return its report."""
     with _holding(chosen) as holding, progress.files() as report:
         done = run(progress=report, judge=holding, encoder=chosen.retrieval.encoder)
     tell(done, holding.held if holding else ())
@@ -173,7 +173,7 @@ def _told(chosen: Settings, run: Callable[..., IndexReport]) -> IndexReport:
 
 @contextmanager
 def _holding(chosen: Settings) -> "Iterator[Holding | None]":
-    """What scans untrusted files and holds them back, where the settings want that here."""
+    """What scans untrusted files and holds them back, if `trust.hold` is "always"; else None."""
     if chosen.trust.hold != "always":
         yield None
         return
@@ -184,7 +184,7 @@ def _holding(chosen: Settings) -> "Iterator[Holding | None]":
 
 
 def held(report: IndexReport) -> str:
-    """What the index holds."""
+    """How many documents and passages the index holds, in words."""
     return f"{number_of(report.documents, 'document')}, {number_of(report.passages, 'passage')}"
 
 

@@ -14,7 +14,7 @@ from equipoise.corpus.sources.opening import remembered
 from equipoise.corpus.sources.source import COMMENTS
 
 MOST_TRIES = 7
-"""In a row, half an hour; then the source is read when it is due, or asked for."""
+"""Failed tries in a row, over half an hour; then the source is read only when it is due, or asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Known:
 
     @property
     def source_id(self) -> str:
-        """A name for it that any address of the server may hold."""
+        """An id that can be used in any address of the server."""
         return document_id(self.address)
 
     @property
@@ -40,13 +40,13 @@ class Known:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody should read it now: it was asked for, is due, or the last try ended badly. It is said
-        of what is being read, too: whoever reads it has it claimed, or is dead."""
+        """Whether somebody should read it now: it was asked for, is due, or the last try ended badly. Also true while
+        it is being read: its reader holds the claim, or is dead."""
         is_left = 0 < self.turn.tries < MOST_TRIES
         return not self.turn.is_resting(time.time()) and (self.turn.asked or is_left or self.is_due)
 
     def row(self, keys: Collection[str]) -> dict[str, str | int | bool]:
-        """What is told of it; `keys` are those of its documents in the index."""
+        """Its row in lists; `keys` are those of its documents in the index."""
         comments = sum(key.endswith(COMMENTS) for key in keys)
         began = datetime.fromtimestamp(self.run.began, UTC).isoformat(timespec="seconds") if self.run else ""
         return {
@@ -65,13 +65,13 @@ class Known:
 
 
 def known(chosen: Settings) -> list[Known]:
-    """The sources of the settings, then those that were only indexed, by this user."""
+    """The sources in the settings, then those that this user indexed without having them there."""
     with Memory(chosen.store.path, create=False) as memory:
         return known_to(memory, chosen)
 
 
 def known_to(memory: Memory, chosen: Settings) -> list[Known]:
-    """`known`, from what is open already."""
+    """As `known`, with a memory that is open already."""
     before = {address: (run, how) for address, run, how in remembered(memory)}
     turns = memory.turns()
     listed = [

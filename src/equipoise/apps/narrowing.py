@@ -1,4 +1,4 @@
-"""Options that say which documents: `--where`, `--collection`, and `--meta` where documents are read."""
+"""Options that select documents, `--where` and `--collection`, and `--meta`, for documents that are indexed."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -27,12 +27,12 @@ IntoOption = Annotated[
 
 
 def meant(where: str | None, collection: str | None) -> Where | None:
-    """The documents that the options mean. Raises InputError."""
+    """The filter that the options ask for; None: all documents. Raises InputError."""
     return both(in_collection(collection) if collection else None, as_where(where))
 
 
 def told(meta: Sequence[str] | None, collection: str | None) -> dict[str, Scalar] | None:
-    """What the options say of documents that are read, None where they say nothing. Raises InputError."""
+    """The metadata that the options give to documents; None if they give none. Raises InputError."""
     if not meta and not collection:
         return None
     known: dict[str, Scalar] = {COLLECTION: collection} if collection else {}

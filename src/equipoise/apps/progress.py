@@ -79,7 +79,7 @@ class Stages(Closing):
             self._timer.start()
 
     def close(self) -> None:
-        """Nothing of the stages is left on the terminal."""
+        """Remove the bar from the terminal."""
         self.pause()
 
     def pause(self) -> None:
@@ -116,9 +116,9 @@ def counted(*columns: str) -> Iterator[Report]:
 
 
 def _bar(*columns: str, **how: Any) -> "Progress | None":  # noqa: ANN401
-    """A bar of rich's columns by their names, WHAT for what is in work; None where stderr is no terminal.
+    """A bar of columns by their names in rich, WHAT for the description; None where stderr is no terminal.
 
-    Only then is rich's module imported: it takes 15 ms, which a question into a pipe need not wait for.
+    rich.progress is imported only on a terminal: it takes 15 ms, which a question into a pipe need not wait for.
     """
     console = Terminal(errors=True)
     if not console.is_terminal:

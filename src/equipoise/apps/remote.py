@@ -1,4 +1,4 @@
-"""A running server in the place of an index here: `ask --server URL`. Needs nothing but the standard library."""
+"""Asks a running server in place of a local index: `ask --server URL`. Its HTTP client is the standard library's."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _BEGINS = {
     "highlighted": "canonicalize",
     "quotes": "summarize",
 }
-"""The stage that begins when an event has come."""
+"""For each event the stage that begins after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Remote:
 
 
 def read_result(data: Mapping[str, Any]) -> Answer | Refusal:
-    """The object of `to_dict`, read back."""
+    """The result that `to_dict` made this JSON object of."""
     parts = tuple(read_part(item) for item in data.get("sub_answers", ()))
     highlights = Highlights(tuple(_highlight(item) for item in data["highlights"]))
     trace = _trace(data)
@@ -115,7 +115,7 @@ def read_result(data: Mapping[str, Any]) -> Answer | Refusal:
 
 
 def read_part(data: Mapping[str, Any]) -> SubAnswer:
-    """One of several questions with its result, or the only one with its quotes before the answer is written."""
+    """A question and its result: one of `sub_answers`, or of the parts in a `quotes` event."""
     return SubAnswer(str(data["question"]), read_result(data))
 
 

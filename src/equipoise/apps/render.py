@@ -1,6 +1,6 @@
-"""Answers for people (rich).
+"""Prints answers for people (rich).
 
-Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
+Whoever runs the command line is the operator: so it also shows what failed, which others who ask must not see.
 """
 
 from collections import Counter
@@ -21,13 +21,13 @@ from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
 BEGINNING = 160
-"""Characters of a passage that is only named."""
+"""Characters shown of a passage that is only listed."""
 TITLE = 60
 """Characters of a title among others."""
 NARROWEST = 45
-"""Characters of the lines of a narrow column."""
+"""Width of the narrowest column that a page or a mail wraps its lines to."""
 NAMED = 20
-"""Files of one kind that are named."""
+"""Files named for each reason why files are left out."""
 CODE = "    "
 """What indents the lines of code, at least."""
 
@@ -127,7 +127,7 @@ def _show_refusal(result: Refusal, console: Terminal) -> None:
 def _show_written(
     result: Answer | Refusal, told: Answer | Refusal, console: Terminal, *, heading: str
 ) -> None:
-    """The answer below its quotes, unless they are the answer; `told` is what stands above."""
+    """Print the written answer, unless the quotes are the answer; `told` is the result that is printed above."""
     if isinstance(result, Refusal):
         if not isinstance(told, Refusal):
             _show_refusal(result, console)
@@ -146,8 +146,8 @@ def _show_written(
 
 
 def lines(item: Highlight) -> list[list[tuple[str, str]]]:
-    """A quote as lines of (text, style): paragraphs, items and rows flow, code, addresses and verses keep their lines.
-    What was chosen is bold where more is shown."""
+    """A quote as lines of (text, style): paragraphs, items and rows are reflowed; code, addresses and verses keep their
+    lines. If more than the picked text is shown, what was picked is bold."""
     marks = item.marks if len(item.text) > sum(end - start for start, end in item.marks) else ()
     borders = {border for mark in marks for border in mark}
     shown = []
@@ -163,7 +163,7 @@ def lines(item: Highlight) -> list[list[tuple[str, str]]]:
 
 
 def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
-    """From where to where each line reaches that is shown for itself, and how its parts are written."""
+    """(start, end, fold) of each line that is printed; `fold` makes the text of a part of it."""
     for block in blocks(text):
         said = text[block.start : block.end]
         kept = block.kind is BlockKind.PARAGRAPH and (_has_short_lines(said) or _is_of_code(said))
@@ -181,13 +181,13 @@ def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
 
 
 def _has_short_lines(text: str) -> bool:
-    """Whether all its lines, two or more and no rows, are shorter than those that a page or a mail breaks."""
+    """Whether it has several lines, none of them a row, all too short for the line breaks of a page or a mail."""
     lines = text.splitlines()
     return len(lines) > 1 and max(map(len, lines)) < NARROWEST and not any(map(is_loaded_row, lines))
 
 
 def _is_of_code(text: str) -> bool:
-    """Whether it is a piece of code, which begins within its first line: all the others are indented as code is."""
+    """Whether it is code that begins within a line: all other lines are indented as code, and one looks like code."""
     first, *rest = text.splitlines()
     indented = bool(rest) and all(line.startswith((CODE, "\t")) for line in rest)
     return indented and any(looks_like_code(line.strip()) for line in (first, *rest))
@@ -222,7 +222,7 @@ def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str 
 
 
 def _place(item: Passage | Highlight) -> str:
-    """Where it stands, of which day it is and when it was read, and that it is not trusted, if so."""
+    """Its place, trust and dates, and whether it is outdated, corrected or a correction."""
     said = one_line(where(item)) + ("" if item.trust is Trust.TRUSTED else f" ({item.trust})")
     if isinstance(item, Highlight):
         said += f", of {item.date}" if item.date else ""

@@ -1,4 +1,4 @@
-"""`equipoise sources`: the sites that the index is kept up to date with."""
+"""`equipoise sources`: the sites, buckets, repositories and mailboxes that the index follows."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -96,7 +96,7 @@ def _named(addresses: Sequence[str], every: Sequence[Known]) -> list[Known]:
 
 
 def _files(every: Sequence[Known], chosen: Settings) -> dict[str, FileRecord]:
-    """What the index holds; nothing where it cannot be read, which is said where a source was read into it."""
+    """The files of the index; none if it cannot be read, with a warning if a source was read into it before."""
     try:
         with Store.open(chosen.store.path, read_only=True) as opened:
             return opened.files()

@@ -18,7 +18,7 @@ MODES = {
     "trusted-only": "never read (trusted-only)",
     "equal": "read like trusted ones: whoever writes them can change answers (equal)",
 }
-"""By `trust.mode`."""
+"""What untrusted documents are used for, by `trust.mode`."""
 
 
 @app.command()

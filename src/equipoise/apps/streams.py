@@ -1,4 +1,4 @@
-"""The standard streams, made safe before anything is printed. Loads nothing: every start goes through here."""
+"""Makes the standard streams safe before anything is printed. Imports little, since every start goes through here."""
 
 import io
 import os
@@ -9,7 +9,7 @@ GONE = 141
 
 
 def prepare() -> None:
-    """Makes the standard streams safe: closed ones are opened, lest a file get their number; no letter is refused."""
+    """Opens closed standard streams, so that no file gets their number, and makes all of them take any character."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -1,4 +1,4 @@
-"""The one way to the terminal. Text from outside is never read as markup, and its control characters are written out.
+"""All output to the terminal: text from outside is never read as markup, and its control characters are escaped.
 
 Every command prints through `Terminal`, which reads no markup and no emoji names, so that what documents, file
 names, questions and endpoints hold is shown as it is. Styles are objects (`styled`), not tags in a string.
@@ -21,11 +21,11 @@ from equipoise.text.visible import visible
 INDENT = "    "
 MAX_LINE = 4000
 UNBOUNDED = 1_000_000
-"""Columns of a pipe: whoever reads it wraps, or does not."""
+"""The width where there is no terminal: lines are never wrapped there."""
 
 
 class Terminal(Console):
-    """A console on stdout or stderr. A string is printed as it is, its controls written out."""
+    """A console on stdout or stderr. A string is printed as it is, with control characters escaped."""
 
     def __init__(self, *, errors: bool = False) -> None:
         super().__init__(stderr=errors, markup=False, emoji=False, highlight=False)
@@ -34,13 +34,13 @@ class Terminal(Console):
             self.width = UNBOUNDED
 
     def render_str(self, text: str, **how: Any) -> Text:  # noqa: ANN401
-        """`text` with its controls written out; rich comes here with every string that is printed."""
+        """`text` with control characters escaped; rich calls this for every string that it prints."""
         return super().render_str(
             visible(text), **how | {"markup": False, "emoji": False, "highlight": False}
         )
 
     def on_broken_pipe(self) -> None:
-        """End quietly: nobody reads. What cannot be said on stderr is left unsaid."""
+        """Exit quietly if nobody reads stdout any more; what cannot be written to stderr is dropped."""
         if self.stderr:
             return
         abandon_stdout()
@@ -63,13 +63,13 @@ class Terminal(Console):
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
-    """Text of strings and (string, style), controls written out."""
+    """Text of strings and (string, style), with control characters escaped."""
     pairs = [(part, "") if isinstance(part, str) else part for part in parts]
     return Text.assemble(*((visible(text), style) for text, style in pairs))
 
 
 def one_line(text: str) -> str:
-    """`text` with controls written out, line ends too: nothing from outside begins a line of its own."""
+    """`text` with control characters escaped, line ends too: nothing from outside begins a line of its own."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -86,13 +86,13 @@ def complain(label: str, text: str, *, style: str = "yellow") -> None:
 
 
 def tell(text: str | Text) -> None:
-    """`text` on stderr; where that cannot be written, nothing."""
+    """Print `text` on stderr, or nothing where that cannot be written."""
     with suppress(OSError):
         Terminal(errors=True).print(text)
 
 
 def print_json(data: object) -> None:
-    """One JSON object on stdout: letters as they are, escaped where stdout has not all of them or shows them."""
+    """Print JSON on stdout; non-ASCII is escaped if stdout cannot encode it, or a terminal would obey some of it."""
     text = json.dumps(data, ensure_ascii=False, indent=2)
     if not _can_write(text) or (sys.stdout.isatty() and visible(text) != text):
         text = json.dumps(data, indent=2).replace("\x7f", "\\u007f")

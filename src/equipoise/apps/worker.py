@@ -17,9 +17,9 @@ app = group()
 
 @app.command()
 def worker(store: StoreOption = None) -> None:
-    """Keep an index in Postgres fresh, beside any number of other workers.
+    """Keep an index in Postgres up to date with its sources, beside any number of other workers.
 
-    Sources are read when their turn comes, and vectors made. Ctrl-C ends it.
+    It reads sources when they are due, and makes vectors. Ctrl-C ends it.
     """
     from equipoise.apps import fresh  # noqa: PLC0415 - HTTP client and scanner, for this command alone
     from equipoise.corpus.sources.memory import Memory  # noqa: PLC0415

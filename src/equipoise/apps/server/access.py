@@ -26,7 +26,7 @@ Serving = Annotated[Service, Depends(service_of)]
 
 
 def who_asks(given: Given, service: Serving) -> Key:
-    """The key of the request. Raises ApiError 401 where there is none that opens anything."""
+    """The key of the request. Raises ApiError 401 if there is none, or none that is valid."""
     if service.is_unlocked:
         return OWNER  # also with some key, which clients of OpenAI's form always send
     if given is None:
@@ -38,15 +38,15 @@ def who_asks(given: Given, service: Serving) -> Key:
 
 
 def who_may_ask(request: Request, given: Given, service: Serving) -> Key:
-    """As `who_asks`, and where anybody may ask a visitor's."""
+    """As `who_asks`; without a key, a visitor's key if anybody may ask."""
     if given is None and service.settings.public.ask:
         return visitor_of(request, service)
     return who_asks(given, service)
 
 
 def who_may_read(request: Request, given: Given, service: Serving) -> Key:
-    """As `who_asks`, and where anybody may read a visitor's. Raises ApiError 403 where documents are kept from who may
-    only ask, and OverLimit for a visitor who reads too fast."""
+    """As `who_asks`; without a key, a visitor's if the server is public. Raises ApiError 403 if this key may ask but
+    not read documents, and OverLimit for a visitor who reads too fast."""
     public = service.settings.public
     if given is None and (public.ask or public.documents) and not service.is_unlocked:
         key = visitor_of(request, service)
@@ -66,13 +66,13 @@ Reader = Annotated[Key, Depends(who_may_read)]
 
 
 def who_decides(key: Asker) -> Key:
-    """The key of the request, which opens everything. Raises ApiError 401 and 403."""
+    """The key of the request, if its scope is admin. Raises ApiError 401 and 403."""
     only_admins(key)
     return key
 
 
 def only_admins(key: Key) -> None:
-    """Raises ApiError 403 for a key that does not open everything."""
+    """Raises ApiError 403 unless the key's scope is admin."""
     if not key.is_admin:
         raise ApiError(403, "This needs a key with the scope admin.", code="admin_only")
 

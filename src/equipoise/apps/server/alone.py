@@ -1,4 +1,4 @@
-"""Work that one of several processes does at a time, and that is not broken off."""
+"""Background work that one of several processes does at a time, and that a shutdown waits for."""
 
 import asyncio
 import fcntl
@@ -11,7 +11,7 @@ POLL_S = 0.5
 
 @asynccontextmanager
 async def alone(lock: Path) -> AsyncIterator[None]:
-    """Waits until no other process is inside with the file `lock`; it is let go of when this process ends."""
+    """Wait for the exclusive lock on the file `lock`, and hold it; the system releases it when this process ends."""
     with lock.open("ab") as held:
         while not _locked(held.fileno()):  # noqa: ASYNC110 - another process holds it
             await asyncio.sleep(POLL_S)
@@ -19,7 +19,7 @@ async def alone(lock: Path) -> AsyncIterator[None]:
 
 
 async def to_its_end(work: Callable[[], object], stop: Callable[[], None]) -> None:
-    """Do `work` in a thread. When this is cancelled the work is told to `stop` and waited for: it needs what would be
+    """Do `work` in a thread. When this is cancelled, `stop` is called and the work waited for: it uses what would be
     closed next."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     try:

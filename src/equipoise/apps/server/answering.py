@@ -1,4 +1,4 @@
-"""One question on the server: let in, answered while others wait, counted, and written into the audit log."""
+"""One question on the server: admitted, queued, answered, charged, and written to the audit log."""
 
 import asyncio
 import secrets
@@ -24,13 +24,13 @@ from equipoise.rag.gathering import checked
 from equipoise.text.questions import split_questions
 
 PROTECTED = "equipoise"
-"""The one pipeline that visitors ask."""
+"""The only model that visitors may ask."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question as it came in. `others`: what untrusted documents say is wanted beside an answer, too; `candidates`:
-    the places of its candidates are."""
+    """A question as it was requested. `others`: what untrusted documents say is wanted beside an answer, too;
+    `candidates`: the measures of its candidates are (`RequestRecord`)."""
 
     question: str
     key: Key
@@ -44,8 +44,8 @@ class Ask:
     trust: str | None = None
 
     def call(self) -> Call:
-        """What answers it. The filter of the key holds, whatever the question asks for. Raises ApiError for a choice
-        that cannot be used or is not the key's."""
+        """What the request chooses. The key's filter always applies, whatever it asks for. Raises ApiError for a choice
+        that is not valid or that this key may not make."""
         if self.trust == "equal" and not self.key.is_admin:
             raise ApiError(
                 403, "Only admins may have untrusted documents read as trusted ones.", param="trust"
@@ -59,8 +59,8 @@ class Ask:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """A question that was let in: `events` as they happen, None at the end, and `task` with the result. Whoever has the
-    `answer_id` asked."""
+    """An admitted question: `events` come as they happen, None at the end; `task` has the result. Only whoever asked is
+    told the `answer_id`, and rates the answer by it."""
 
     service: Service
     ask: Ask
@@ -74,7 +74,7 @@ class Turn:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def theirs(self, result: Answer | Refusal) -> Answer | Refusal:
-        """What of the result is for whoever asked."""
+        """What whoever asked may see of the result."""
         if self.ask.key.is_admin:
             return result
         shown = for_strangers(result)
@@ -92,7 +92,7 @@ class Turn:
 
     @property
     def summarizer_saw(self) -> list[dict[str, Any]]:
-        """The requests to the summarizer's model, which can hold passages; a visitor who is no expert is shown none."""
+        """The requests to the summarizer's model. They can hold passages: for readers; of visitors, for experts."""
         key = self.ask.key
         shown = self.service.reads(key) and (self.service.explains(key) or not key.is_visitor)
         return self.record.requests if shown else []
@@ -101,7 +101,7 @@ class Turn:
         self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
     async def run(self) -> Answer | Refusal:
-        """The result; whatever happens, the place is given on and the question is accounted for."""
+        """Answer the question; whatever happens, its place in the queue is freed, and it is charged and logged."""
         began, ended = perf_counter(), "left"
         result: Answer | Refusal | None = None
         self.service.recorder.current.set(self.record)
@@ -160,7 +160,7 @@ class Turn:
 
 
 async def begin(service: Service, ask: Ask) -> Turn:
-    """Let the question in and start to answer it, in its turn.
+    """Admit the question, wait for its turn in the queue, and start to answer it.
 
     Raises ApiError, QuestionError, OverLimit, and Busy where the queue is full.
     """
@@ -172,7 +172,7 @@ async def begin(service: Service, ask: Ask) -> Turn:
     charged = _most_asked(service, ask)
     aside = charged * service.settings.model.context if ask.key.is_visitor else 0
     begun = {"request": ask.request_id, "key": ask.key.key_id, "ended": "begun"}
-    # What nobody counts, a visitor could spend without end.
+    # Uncounted, a visitor could spend without limit.
     with service.recording(needed=ask.key.is_visitor):
         service.keys.admit(ask.key, questions=charged, tokens=aside)
         if service.settings.serve.record:
@@ -192,14 +192,14 @@ async def begin(service: Service, ask: Ask) -> Turn:
 
 
 def _most_asked(service: Service, ask: Ask) -> int:
-    """How many questions the message may ask at once. Raises QuestionError for what is none."""
+    """How many questions the message may hold, to charge for. Raises QuestionError for a message that is not usable."""
     wanted = service.settings.question
     parts = split_questions(checked(ask.question), ask.before) if wanted.split else ()
     return max(min(len(parts), wanted.most), 1)
 
 
 def _asked(result: Answer | Refusal) -> int:
-    """How many questions were asked: small talk is none, and those over the bound were not."""
+    """How many questions to charge for: not small talk, and not those over `question.most`."""
     ended = [part.result for part in result.sub_answers] or [result]
     not_asked = (Reason.NO_QUESTION, Reason.TOO_MANY_QUESTIONS)
     return sum(not (isinstance(one, Refusal) and one.reason in not_asked) for one in ended)
@@ -212,6 +212,6 @@ def check_ready(service: Service) -> None:
 
 
 def _seen(task: "asyncio.Task[Any]") -> None:
-    """An error that nobody waits for was told as an event and stands in the log."""
+    """Retrieve the error, lest asyncio warn that nobody did: it was told as an event."""
     if not task.cancelled():
         task.exception()

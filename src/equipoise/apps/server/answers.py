@@ -1,6 +1,6 @@
-"""What was answered, for the operator: of each question how it ended, its spans, and what whoever asked thinks of it.
+"""Past answers, for the operator: how each question ended, its spans, and how whoever asked rated it.
 
-A question is a keyed hash here, its text stands beside it only with `serve.trace`. Nothing that answers reads this.
+A question is stored as a keyed hash, with its text only under `serve.trace`. Nothing that answers reads this.
 """
 
 import json
@@ -24,7 +24,7 @@ _COUNTED = (
     " sum(reason != '') AS refused, sum(rating > 0) AS up, sum(rating < 0) AS down"
     f" FROM ({_SINCE}) GROUP BY question_hash"
 )
-"""Bare columns beside one max() are those of its row: the newest answer's."""
+"""SQLite takes bare columns beside one max() from the row with the maximum: here the newest answer."""
 
 
 class View(StrEnum):
@@ -76,7 +76,7 @@ class Answers:
         tokens: int,
     ) -> None:
         """Keep one; `question` as the audit log has it, `reason` empty where there is an answer."""
-        key_id = key.counted[-1].key_id  # of a visitor nothing but that it is one
+        key_id = key.counted[-1].key_id  # all visitors have one id here
         with self.book.writing():
             [(number,)] = self.book.rows(
                 "INSERT INTO answers (answer_id, key_id, at, question_hash, question, reason, spans, tokens)"
@@ -95,7 +95,7 @@ class Answers:
             self.book.rows("DELETE FROM answers WHERE number <= ?", (number - MOST,))
 
     def rate(self, answer_id: str, key: Key, rating: int, comment: str) -> bool:
-        """Put down what whoever asked with `key` thinks; False where no such answer is theirs."""
+        """Keep a rating by `key`; False if this key has no such answer."""
         rated = self.book.rows(
             "UPDATE answers SET rating = ?, comment = ? WHERE answer_id = ? AND key_id = ? RETURNING number",
             (rating, comment.encode("utf-8", "replace").decode(), answer_id, key.counted[-1].key_id),

@@ -31,7 +31,7 @@ from equipoise.core.settings import Settings
 
 LOG = logging.getLogger("equipoise")
 CLIENT_LEFT = 499
-"""What logs call a request whose client did not wait; nobody reads it."""
+"""The status in metrics of a request whose client has left; nobody receives it."""
 
 
 def create_app(opened: Callable[[], Service]) -> FastAPI:

@@ -23,16 +23,16 @@ LOGOS = {
 }
 LARGEST_LOGO = 500_000
 GROUNDS = {"light": "#f1f1ee", "dark": "#252c31"}
-"""Nothing that carries text is darker where the page is light, or lighter where it is dark."""
+"""The worst background of text: where the page is light none is darker, where it is dark none is lighter."""
 CONTRAST = 4.6
-"""Of text to what it stands on: WCAG asks for 4.5."""
+"""The least contrast of text to its background: WCAG asks for 4.5."""
 Texts = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """`texts` by language, `logo` (bytes, media type) where there is one, `colours` by scheme: `accent` is read on the
-    page, `on` on the accent."""
+    """`texts` by language, `logo` (bytes, media type) where there is one, `colours` by scheme: `accent` can be read on
+    the page, `on` is a colour that can be read on the accent."""
 
     texts: Mapping[str, Texts]
     logo: tuple[bytes, str] | None

@@ -1,4 +1,4 @@
-"""The server's own book: one SQLite file beside the index with keys, what they have spent, what was answered, and jobs.
+"""The server's own database, the book: one SQLite file beside the index with keys, their spending, answers, and jobs.
 
 Several processes may have it open. A process that is killed at any moment loses nothing that a call has returned from.
 """
@@ -23,7 +23,7 @@ from equipoise.core.errors import StoreError
 from equipoise.corpus.schema import transaction
 
 FOLDER = ".server"
-"""What the folder beside the index is called: `index.db` has `index.server`."""
+"""Suffix of the folder beside the index: `index.db` has `index.server`."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 
 
 def folder_of(store: Place) -> Path:
-    """Where the server of the index `store` keeps what is its own: beside a file, else in the user's data folder."""
+    """The folder for the server's own files: beside an index that is a file, else in the user's data folder."""
     if isinstance(store, Path):
         return store.with_suffix(FOLDER)
     inside = parse_qs(urlsplit(store.address).query).get("store", [])  # which of a database's stores it is
@@ -85,7 +85,7 @@ class Book(Closing):
             self._connection.close()
 
     def rows(self, ask: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        """What a statement finds."""
+        """Execute a statement; returns its rows."""
         with self._lock, self._mapped():
             return self._connection.execute(ask, values).fetchall()
 

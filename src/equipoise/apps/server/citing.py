@@ -13,10 +13,10 @@ from equipoise.text.visible import flowing
 
 
 def cited(text: str, quotes: Sequence[Highlight]) -> list[tuple[str, tuple[int, ...]]]:
-    """The text in sentences, each with the rows of the quotes whose numbers stand behind it.
+    """The text in sentences, each with the rows of the quotes to cite behind it.
 
-    Sentences that one quote supports, one after the other, have it behind the last of them; the last sentence has those
-    that support none, too.
+    Of consecutive sentences that the same quote supports, only the last cites it; the last sentence of all also cites
+    the quotes that support none.
     """
     pieces = in_sentences(text)
     best = [_supporting(piece.strip(), quotes) for piece in pieces]
@@ -29,8 +29,8 @@ def cited(text: str, quotes: Sequence[Highlight]) -> list[tuple[str, tuple[int, 
 
 
 def numbers(result: Answer | Refusal) -> list[dict[str, Any]]:
-    """An answer as JSON, sentence by sentence: its `text` and the numbers, from 1, of its `quotes` as they are shown.
-    What is no text written from quotes has none."""
+    """An answer as JSON, sentence by sentence: its `text` and the numbers, from 1, of its `quotes` as they are shown. A
+    refusal, several questions, and an answer on untrusted documents have none."""
     if isinstance(result, Refusal) or result.trust is not Trust.TRUSTED or result.sub_answers:
         return []
     return [
@@ -47,7 +47,7 @@ def _supporting(sentence: str, quotes: Sequence[Highlight]) -> int | None:
 
 
 def _supports(quote: Highlight, sentence: str) -> int:
-    """How many words of `sentence` the quote has; 0 where the sentence says what it does not."""
+    """How many words of `sentence` the quote has; 0 if the sentence says something that the quote does not."""
     text = flowing(quote.text)
     if sentence in text:
         return len(sentence)

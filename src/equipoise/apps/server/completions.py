@@ -32,7 +32,7 @@ class Quote:
 
     @property
     def name(self) -> str:
-        """Where it stands, and that it is untrusted where it is."""
+        """Its place, and that it is untrusted if it is."""
         item = self.item
         mark = "" if item.trust is Trust.TRUSTED else f" ({item.trust})"
         return as_name(where(item).replace(item.source, shown_source(item.source), 1) + mark)
@@ -63,13 +63,13 @@ class Written:
     annotations: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, text: str) -> str:
-        """Text without numbers, whoever wrote it; returns what was written."""
+        """Append text without numbers, escaped, since anybody may have written it; returns what was appended."""
         written = as_text(text)
         self.text += written
         return written
 
     def number(self, quote: Quote) -> str:
-        """The number of a quote; returns what was written."""
+        """Append the number of a quote, with its annotation; returns what was appended."""
         mark = f"[{quote.number}]({quote.url})" if self.links else f"[{quote.number}]"
         lead = "" if self.text.endswith("]") or not self.text else " "
         start = len(self.text) + len(lead)
@@ -90,10 +90,10 @@ def numbered(result: Answer | Refusal, base: str) -> list[Quote]:
 
 
 def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
-    """The pieces of what is said, numbers among them.
+    """Yield the reply piece by piece, numbers among them.
 
-    The numbers of quotes stand behind sentences as `citing.cited` has them.
-    Where untrusted documents are quoted apart, each line has the numbers of the quotes that it speaks of.
+    Quotes are numbered behind the sentences that `citing.cited` gives them. Where untrusted documents are quoted apart,
+    each line has the numbers of the quotes in it.
     """
     result = for_strangers(result)
     if result.trace.read_as:
@@ -154,7 +154,7 @@ def usage(spent: Usage) -> dict[str, int]:
 
 
 def about(result: Answer | Refusal) -> dict[str, Any]:
-    """What OpenAI's form has no place for."""
+    """Fields that OpenAI's form has no place for."""
     if isinstance(result, Refusal):
         return {"refused": True, "reason": result.reason.value}
     untrusted = {} if result.trust is Trust.TRUSTED else {"trust": result.trust.value}

@@ -1,4 +1,4 @@
-"""Connections: a request's head in time, and so many of them that one address cannot keep all others out."""
+"""Limits connections: the head of a request must come in time, and one address cannot keep out all others."""
 
 import asyncio
 from typing import Any, cast
@@ -8,15 +8,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_S = 10.0
 """Seconds in which the head of a request must have come."""
 SHARE = 4
-"""One address may hold this part of all connections."""
+"""One address may hold one SHARE-th of all connections."""
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 )
 
 
 class Connection(H11Protocol):
-    """One of at most `most`. Where there are more, of an address or in all, the oldest whose request has not come in
-    goes; where all are being answered, the new one is refused before any work."""
+    """One of at most `most` connections. If there are more, of one address or in all, the oldest without a complete
+    request is closed; if all are being answered, the new one is refused before any work."""
 
     def __init__(self, *given: Any, most: int, **named: Any) -> None:  # noqa: ANN401
         super().__init__(*given, **named)
@@ -25,7 +25,7 @@ class Connection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no request has come in whole that is still to be answered."""
+        """Whether no complete request is being answered on it."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -53,7 +53,7 @@ class Connection(H11Protocol):
         self._forget()
 
     def _watch(self) -> None:
-        """Let a clock run from the first moment, or byte, of a head to its end."""
+        """Start the timeout of the next head, if none runs; stop it when the head is complete."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._forget()
         elif self._late is None and not self.transport.is_closing():

@@ -1,4 +1,4 @@
-"""The outermost layer: every request's size and time, where it may come from, and the headers of every answer."""
+"""The outermost layer: limits the size and time of every request, checks where it comes from, and adds headers."""
 
 import asyncio
 import logging
@@ -19,17 +19,17 @@ from equipoise.apps.server.errors import FAILED, ApiError, draining
 
 LOG = logging.getLogger("equipoise")
 TOKEN = "X-Challenge"
-"""With which a visitor shows that a test for people was passed (`visitors.passed`)."""
+"""The header with the token by which a visitor shows that a CAPTCHA was passed (`visitors.passed`)."""
 BODY_S = 30.0
-"""Seconds in which a small request must have come in; what is larger has as many more for each megabyte that came."""
+"""Seconds to receive a small body; a larger one has as many more for each megabyte that was received."""
 HEARD = 10_000_000
 """Bytes above the limit that are read and dropped of a request that was refused."""
 ALWAYS = ("/healthz", "/readyz")
 UPLOAD = "/v1/documents"
 ANYWHERE = ("/widget.js", "/logo")
-"""Files that any page may show; what a page may do with them is for `origins`."""
+"""Files that any website may load; what its pages may do with them depends on `origins`."""
 SHARED = {"/v1/ask": "POST", "/v1/feedback": "POST", "/v1/page": "GET"}
-"""What pages of `origins` may use, as visitors: they can send no key."""
+"""Routes, with their method, that pages of `origins` may use, as visitors: such pages can send no key."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self';"
     " base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}; require-trusted-types-for 'script';"
@@ -81,7 +81,7 @@ class Edge:
                 closing = Headers(raw=message["headers"]).get("connection") == "close"
             elif closing and not message.get("more_body", False):
                 await send({**message, "more_body": True})
-                # To close on bytes that nobody read resets the connection: the answer may be lost.
+                # Closing with unread bytes resets the connection, and the client may lose the answer.
                 await body.drop()
                 message = {"type": "http.response.body"}
             await send(message)
@@ -99,7 +99,7 @@ class Edge:
             self.seen(scope["method"], getattr(route, "path", "other"), status, perf_counter() - began)
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send, status: Callable[[], int]) -> None:
-        """The inner application; what it could not answer is answered here, if nothing has been said yet."""
+        """Call the inner application; if it raises before it has sent anything, send an error."""
         error: ApiError
         try:
             await self.app(scope, receive, send)
@@ -117,7 +117,7 @@ class Edge:
         return self.upload if scope["path"] == UPLOAD else self.body
 
     def _headers(self, path: str, headers: Headers) -> dict[str, str]:
-        """What is added to every answer; to those that pages of other hosts may read, that they may."""
+        """The headers to add to an answer, with those of CORS if a page of another host may read it."""
         more = dict(HEADERS)
         more["Content-Security-Policy"] = POLICY.format(ancestors=" ".join(sorted(self.origins)) or "'none'")
         if not self.origins:
@@ -152,7 +152,7 @@ class Edge:
         return headers.get("sec-fetch-mode") == "navigate" and (shown == "document" or framed)
 
     def _refused(self, scope: Scope, headers: Headers) -> ApiError | None:
-        """Why this request is not even looked at."""
+        """The error for a request that is refused before the application sees it; None for others."""
         if scope["path"] in ALWAYS:
             return None
         if self.is_draining():
@@ -195,7 +195,7 @@ class _Body:
         return message
 
     async def drop(self) -> None:
-        """Read what is still to come and forget it, not for long."""
+        """Read the rest of the body and drop it, up to a limit of bytes and seconds."""
         self._left, self._deadline = self._left + HEARD, min(self._deadline, _now() + BODY_S)
         with suppress(ApiError):
             while not self._done:
@@ -224,7 +224,7 @@ def _add_headers(message: Message, more: dict[str, str]) -> None:
 
 
 def _preflight(path: str) -> dict[str, str]:
-    """What a browser is told that asks whether a page of another host may send a request."""
+    """The headers that answer a preflight request: whether a page of another host may send the actual one."""
     allowed = {"Access-Control-Allow-Methods": SHARED[path], "Access-Control-Max-Age": "600"}
     return allowed | {"Access-Control-Allow-Headers": f"Content-Type, {TOKEN}"}
 

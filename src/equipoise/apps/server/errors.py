@@ -31,7 +31,7 @@ _SENTENCES = {404: "There is nothing at this address.", 405: "This address does 
 
 
 class ApiError(HTTPException):
-    """An error for the client: its status and one sentence for whoever reads it. FastAPI lets it through from below."""
+    """An error for the client: a status and one sentence for people. FastAPI lets it pass from reading a body, too."""
 
     def __init__(
         self,
@@ -54,23 +54,23 @@ class ApiError(HTTPException):
         return {"error": {"message": self.detail, "type": kind, "param": self.param, "code": self.code}}
 
     def response(self) -> JSONResponse:
-        """The whole answer."""
+        """The HTTP response."""
         return JSONResponse(self.body, self.status_code, headers=dict(self.headers or {}))
 
 
 def busy() -> ApiError:
-    """The queue is full."""
+    """The error for a full queue."""
     return ApiError(503, BUSY, code="busy", headers={"Retry-After": str(RETRY_S)})
 
 
 def draining() -> ApiError:
-    """The server is about to stop."""
+    """The error while the server is stopping."""
     said = "The server is about to stop. Try again in a moment."
     return ApiError(503, said, code="stopping", headers={"Retry-After": str(RETRY_S), "Connection": "close"})
 
 
 def as_api_error(error: Exception) -> ApiError:
-    """Any error for the client. What is not for them is logged, and they are told that something failed."""
+    """Any error as one for the client. Internal ones are logged; the client is told only that something failed."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, OverLimit):
@@ -88,12 +88,12 @@ def as_api_error(error: Exception) -> ApiError:
 
 
 def for_admin(error: InputError) -> ApiError:
-    """What an administrator typed and cannot be used."""
+    """The error for something that an administrator typed and that cannot be used."""
     return ApiError(400, _sentence(str(error)))
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Let every error of `app` leave in our form."""
+    """Make every error of `app` leave as an ApiError does."""
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
@@ -127,7 +127,7 @@ _KINDS = {
     "string_pattern_mismatch": "it is empty, or of another form",
     "too_short": "it is empty",
 }
-"""What is wrong, in words, by pydantic's names."""
+"""What is wrong, in words, by pydantic's types of errors."""
 
 
 def _invalid(errors: Sequence[Any]) -> ApiError:

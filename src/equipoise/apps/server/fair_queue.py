@@ -10,10 +10,10 @@ class Busy(Exception):
 
 
 class FairQueue:
-    """`running` at a time, `waiting` in the queue for at most `patience` seconds.
+    """At most `running` at a time, and `waiting` in the queue, for at most `patience` seconds.
 
-    Who waits is let in user by user, whoever asked more often. Where the queue is full and somebody has more places
-    in it than a newcomer, the last of these goes.
+    Users take turns, however many places each has. If the queue is full and somebody has more places in it than a
+    newcomer would have, the last of these is dropped.
     """
 
     def __init__(self, running: int, waiting: int, patience: float) -> None:

@@ -38,9 +38,9 @@ from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 
 PAUSE_S = 1.0
-"""Before a job is tried again whose index could not be written."""
+"""Seconds before a job is tried again whose index could not be written."""
 MOST_TRIES = 50
-"""A file that was in work so many times when the server died is not tried again. Each time others come before it."""
+"""A file is given up when the server has died so many times while it was read. Each time, others come before it."""
 MOST_WAITING = 1_000
 _COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended, author, collection"
 
@@ -79,8 +79,8 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class Jobs:
-    """The jobs of `book`, whose files are in `folder`; they go into the index at `path`, and are scanned: with `hold`
-    untrusted ones before they are in it. A file with more than `most` passages is refused."""
+    """The jobs of `book`, whose files are in `folder`: indexed into `path`, and scanned as `scan` says; with `hold`
+    untrusted ones before they are in the index. A file with more than `most` passages is refused."""
 
     book: Book
     folder: Path
@@ -90,12 +90,12 @@ class Jobs:
     hold: bool = False
     most: int = PASSAGES
     reader: Store | None = None
-    """Who reads the index: a replica of a database may be behind."""
+    """The store that answers are read from; told what a job wrote, since a replica of a database may be behind."""
     _new: asyncio.Event = field(default_factory=asyncio.Event)
     _stopping: Event = field(default_factory=Event)
 
     def room(self) -> tuple[str, Path]:
-        """An id, and where the bytes of its file are to be written. Raises ApiError where too many wait."""
+        """A new job's id, and the path to write its file to. Raises ApiError where too many jobs wait."""
         [(waiting,)] = self.book.rows("SELECT count(*) FROM jobs WHERE state = ?", (State.WAITING,))
         if waiting >= MOST_WAITING:
             raise busy()
@@ -105,7 +105,7 @@ class Jobs:
         return job_id, incoming / job_id
 
     def accept(self, job_id: str, name: str, trust: Trust, author: str = "", collection: str = "") -> Job:
-        """A job for a file that has come in. It outlives whatever happens from now on."""
+        """Queue a job for a file that has been received; from now on the job survives a crash."""
         now = _now()
         self.book.rows(
             "INSERT INTO jobs (job_id, name, trust, state, created, author, collection) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -145,7 +145,7 @@ class Jobs:
             path.unlink(missing_ok=True)
 
     def _begin_again(self) -> None:
-        """What was in work when a server died waits again, unless it has been in work too often."""
+        """Queue again the jobs that ran when a server died; fail those that were begun too often."""
         for job_id, tries in self.book.rows(
             "SELECT job_id, tries FROM jobs WHERE state = ?", (State.RUNNING,)
         ):
@@ -160,7 +160,7 @@ class Jobs:
         self.book.rows("UPDATE jobs SET state = ? WHERE job_id = ?", (state, job_id))
 
     def _next(self) -> Job | None:
-        """The job whose turn it is, which runs from now on: the oldest of the key that was served longest ago."""
+        """The next job, marked as running: by fewest tries, then the key served longest ago, then the oldest."""
         rows = self.book.rows(
             "SELECT job_id FROM jobs WHERE state = ? ORDER BY tries,"
             " (SELECT max(ended) FROM jobs AS done WHERE done.author = jobs.author), number LIMIT 1",
@@ -174,7 +174,7 @@ class Jobs:
         return self.find(str(rows[0][0]))
 
     def _do(self, job: Job) -> None:
-        """The whole of one job, in a thread."""
+        """Do one job, in a thread, and record how it ended."""
         try:
             documents = self._indexed(job)
         except _Stopped:
@@ -228,10 +228,10 @@ class Jobs:
         return documents
 
     def _put(self, job: Job) -> tuple[Path, Path]:
-        """The file where it stays, and the one of the same name that it took the place of; again and again the same."""
+        """Move the file to its place; returns its path, and where a file that it replaced is kept. May be repeated."""
         incoming = self.folder / "incoming" / job.job_id
         uploads = self.folder.resolve() / UPLOADS
-        if job.collection:  # no file is called so, since it would have no type
+        if job.collection:  # no uploaded file has this name: it has no type
             uploads = uploads / "collections" / job.collection
         uploads.mkdir(exist_ok=True, parents=True)
         place, before = uploads / job.name, self.folder / "incoming" / f"{job.job_id}.before"
@@ -268,7 +268,7 @@ class Jobs:
 
 
 def _reason(error: EquipoiseError, name: str) -> str:
-    """What is wrong with the file, without where it lies."""
+    """What is wrong with the file, without its path."""
     said = str(error)
     _, mark, reason = said.partition(f"{name}: ")
     text = reason if mark else FAILED

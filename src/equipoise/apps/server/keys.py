@@ -25,7 +25,7 @@ MOST_AHEAD = 20
 """Questions of one message at most (`question.most`), which are let in together."""
 LONGEST_NAME = 100
 VISITOR = "visitor-"
-"""What the identity of whoever has no key begins with: it is a keyed hash of an address, which is kept nowhere."""
+"""How the id of a visitor's key begins; a keyed hash follows, of an address that is kept nowhere."""
 READS = 20
 """A visitor may read so many times as often as ask."""
 _COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked, where_json"
@@ -41,8 +41,8 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Key:
     """`rate` is in questions a minute, `questions` and `tokens` are budgets of a day; 0 is no limit. `where` says which
-    documents there are for the key; None: all. What a visitor spends, who has no key, counts `within` what all visitors
-    may spend together, too."""
+    documents there are for the key; None: all. A visitor's key is `within` the one of all visitors: what it spends
+    counts there, too."""
 
     key_id: str
     name: str
@@ -67,7 +67,7 @@ class Key:
 
     @property
     def reading(self) -> "Key":
-        """As which a visitor reads: only the rate counts, and it is another one."""
+        """The key by which a visitor's reading is counted: it has a rate alone, of its own."""
         return replace(
             self,
             key_id=f"{self.key_id}-reads",
@@ -79,22 +79,22 @@ class Key:
 
     @property
     def counted(self) -> "tuple[Key, ...]":
-        """Everything whose limits hold."""
+        """All keys whose limits apply: this one and those that it is `within`."""
         return (self,) if self.within is None else (self, *self.within.counted)
 
 
 def visitors(limits: PublicSettings) -> Key:
-    """All who have no key, together."""
+    """The key that stands for all visitors together."""
     spend = (limits.all_rate, limits.all_questions, limits.all_tokens)
     return Key(f"{VISITOR}all", "visitors", Scope.ASK, *spend, where=as_where(limits.where))
 
 
 OWNER = Key("local", "this machine", Scope.ADMIN)
-"""Who asks a server without keys, which only this machine can reach."""
+"""The key of whoever asks a server without keys, which only this machine can reach."""
 
 
 class OverLimit(Exception):
-    """A key has used up what it may: which limit, and in how many seconds it may again."""
+    """A key is over a limit: which one (`code`), and in how many seconds it may ask again."""
 
     def __init__(self, said: str, code: str, retry_after: int) -> None:
         super().__init__(said)
@@ -139,11 +139,11 @@ class Keys:
         return tuple(map(_read, self.book.rows(f"SELECT {_COLUMNS} FROM keys ORDER BY created, rowid")))
 
     def exist(self) -> bool:
-        """Whether there ever was one: from then on nobody comes in without."""
+        """Whether a key was ever created: from then on nobody gets in without one."""
         return bool(self.book.rows("SELECT 1 FROM keys LIMIT 1"))
 
     def revoke(self, key_id: str) -> None:
-        """Let the key open nothing any more. Raises InputError for an unknown one."""
+        """Revoke the key. Raises InputError for an unknown one."""
         changed = self.book.rows(
             "UPDATE keys SET revoked = ? WHERE key_id = ? AND revoked = '' RETURNING key_id", (_now(), key_id)
         )
@@ -175,12 +175,12 @@ class Keys:
             self._add(key, moment, questions=questions, tokens=tokens)
 
     def give_back(self, key: Key, now: float | None = None, *, questions: int = 1, tokens: int = 0) -> None:
-        """Take back the count of questions that were not even begun, or were none."""
+        """Take back the count of questions that were never begun, or turned out to be none."""
         if questions or tokens:
             self._spend(key, now, questions=-questions, tokens=-tokens)
 
     def charge(self, key: Key, tokens: int, now: float | None = None) -> None:
-        """Count what an answer has cost; less than none where more was put aside."""
+        """Count the tokens of an answer; negative if more were put aside than it needed."""
         if tokens:
             self._spend(key, now, tokens=tokens)
 
@@ -207,7 +207,7 @@ class Keys:
             )
 
     def _forget_visitors(self, moment: float) -> None:
-        """What visitors spent on days before, once a day."""
+        """Delete what visitors spent on earlier days; called once a day."""
         self.book.rows(f"DELETE FROM spent WHERE key_id LIKE '{VISITOR}%' AND day < ?", (_day(moment),))
         self.book.rows(f"DELETE FROM rates WHERE key_id LIKE '{VISITOR}%' AND due < ?", (moment,))
 
@@ -231,7 +231,7 @@ class Keys:
         due = float(rows[0][0]) if rows else 0.0
         interval = 60.0 / key.rate
         ahead = interval * (max(key.rate // BURST, 1) - 1)
-        if due > moment + ahead + MOST_AHEAD * interval:  # nobody is let in so far ahead: the clock was, once
+        if due > moment + ahead + MOST_AHEAD * interval:  # nobody is let in so far ahead: the clock was wrong
             due = moment
         if due - moment > ahead:
             wait = math.ceil(due - moment - ahead)

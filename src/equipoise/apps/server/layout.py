@@ -1,7 +1,7 @@
 """A document's text as it is laid out: headings, paragraphs, lists, code and tables, from the tree of its blocks.
 
-Only where things stand is said, never their text: whoever draws them slices the same text that quotes are cut from, so
-nothing of a document's own markup is ever shown as markup.
+It gives offsets, never text: the client slices the same text that quotes are cut from, so a document's own markup is
+never shown as markup.
 """
 
 import re
@@ -16,7 +16,7 @@ from equipoise.corpus.loaders import LOADERS, kind_of
 
 Range = tuple[int, int]
 Run = tuple[int, int, str]
-"""From where to where, and how it is set: "", "strong", "em" or "code"."""
+"""(start, end, style); the style is "", "strong", "em" or "code"."""
 DEEPEST = 6
 _BULLET = re.compile(r"[-*+•‣◦·–][ \t]++")
 _INLINE = re.compile(
@@ -28,9 +28,9 @@ _BETWEEN, _COLON = "; ", ": "
 
 
 class Node(BaseModel):
-    """A part of a document. A table has `head`, where its columns' names stand, and `rows` of cells, of which one alone
-    spans all columns; all else `runs` of its text; the `bullet` of an item is left to who draws it. What is between the
-    runs is marks that set it."""
+    """A part of a document. A table has `head`, the places of its columns' names, and `rows` of cells, of which a
+    single one spans all columns; all else has `runs` of its text, without the marks that set it. With `bullet` the
+    client draws an item's bullet."""
 
     kind: Literal["heading", "paragraph", "item", "code", "note", "table"]
     level: int = 0
@@ -48,13 +48,13 @@ def laid_out(document: Document, start: int, end: int) -> list[Node]:
 
 
 def is_markdown(source: str) -> bool:
-    """Whether what stands between signs of Markdown in this file is meant so."""
+    """Whether this file is Markdown, so that Markdown's signs in it are markup."""
     kind = kind_of(Path(source.partition("#")[0]))
     return LOADERS.get(kind, "").endswith(":load_markdown")
 
 
 class _Drawing:
-    """One look at a document."""
+    """Lays out a range of a document."""
 
     def __init__(self, document: Document, start: int, end: int) -> None:
         self.text, self.start, self.end = document.text, start, end
@@ -73,8 +73,8 @@ class _Drawing:
             at += len(part)
 
     def _table_end(self, at: int) -> int:
-        """Where the table ends that begins with this block, `at` where none does. It has rows, the names of columns
-        with a bar between them right above the first, and what spans them all right above another."""
+        """The row after the table that begins with block `at`, or `at` if none does. A table has rows, column names
+        with a bar between them right above the first, and lines that span all columns right above others."""
         if self.blocks[at].kind is not BlockKind.ROW and "|" not in self._said(self.blocks[at]):
             return at
         after = end = at
@@ -140,12 +140,12 @@ class _Drawing:
         return self._cut([*runs, (at, end, "")])
 
     def _cut(self, runs: Sequence[Run]) -> list[Run]:
-        """What of them lies in the part that is looked at."""
+        """The runs, cut to the range that is laid out."""
         inside = [(max(begin, self.start), min(stop, self.end), style) for begin, stop, style in runs]
         return [run for run in inside if run[0] < run[1]]
 
     def _table(self, blocks: Sequence[Block]) -> Node:
-        """The table of these blocks, all of it, without what stands before the part that is looked at."""
+        """The table of these blocks, to its end, without the rows before the range that is laid out."""
         first = next((one for one in blocks if one.kind is BlockKind.ROW or self._has_words(one)), blocks[0])
         named = first if first.kind is BlockKind.ASIDE else None
         others = [one for one in blocks if one is not named]
@@ -173,7 +173,7 @@ class _Drawing:
         return cells[bool(cells[0][0] == cells[0][1]) : len(cells) - (cells[-1][0] == cells[-1][1])]
 
     def _names(self, row: Block) -> list[Range]:
-        """The names that a row says of its columns itself, where each of several cells has one."""
+        """The column names in a row whose several cells all have one ("name: value"); else none."""
         names, at = [], row.start
         for pair in self._said(row).split(_BETWEEN):
             name, colon, _ = pair.partition(_COLON)
@@ -184,7 +184,7 @@ class _Drawing:
         return names if len(names) > 1 else []
 
     def _names_in(self, rows: Sequence[Block], names: Sequence[str]) -> list[Range]:
-        """Where rows that are looked at say these names, for a table whose own names stand before that."""
+        """Where rows within the range repeat these names, for a table whose own heading is before it."""
         found: dict[int, Range] = {}
         for row in rows:
             if self.start <= row.start and row.end <= self.end:
@@ -211,8 +211,8 @@ class _Drawing:
 
 
 def _places(said: str, names: Sequence[str]) -> dict[int, Range]:
-    """By column, in their order: where in a row its cell begins with what parts it from the one before, and where its
-    value does. A first column may be without a name."""
+    """By column, in order: where in a row its cell begins, with the separator before it, and where its value does. The
+    first column may have no name."""
     found: dict[int, Range] = {}
     at = 0
     for column, name in enumerate(names):

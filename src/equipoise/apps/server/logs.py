@@ -38,7 +38,7 @@ class OncePerMinute(logging.Filter):
 
 
 def log_to_stderr() -> None:
-    """For a process that is the server."""
+    """Set up the log of a server process."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     for handler in logging.getLogger().handlers:
         handler.addFilter(OncePerMinute())

@@ -1,4 +1,4 @@
-"""What the server sends of its own accord: to the operator's test for people, and to the operator's webhook."""
+"""Requests that the server makes by itself: to the operator's CAPTCHA service, and to the operator's webhook."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from equipoise.models.transport import HTTPX, BoundedClient
 LOG = logging.getLogger("equipoise")
 PATIENCE_S = 5.0
 MOST_WAITING = 100
-"""Questions that a webhook has not taken yet; more are not told."""
+"""Most questions that wait for the webhook; it is not told of more."""
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
 
 async def posted(url: str, content: bytes, kind: str) -> bytes:
-    """What `url` answers; no redirect is followed. Raises OSError where it takes nothing, or not in time."""
+    """POST to `url`; returns the response's body. No redirect is followed. Raises OSError if it fails or is late."""
     try:
         async with (
             asyncio.timeout(PATIENCE_S),
@@ -34,7 +34,7 @@ async def posted(url: str, content: bytes, kind: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Tells `url` of questions without an answer, one after the other and beside all else; None: nobody."""
+    """Tells `url` of questions without an answer, one after the other, in the background; None: there is no webhook."""
 
     url: str | None
     _waiting: "asyncio.Queue[dict[str, Any]]" = field(default_factory=lambda: asyncio.Queue(MOST_WAITING))

@@ -1,4 +1,4 @@
-"""Documents as they are read: slices of their text, and pages of PDFs with a quote marked."""
+"""Pages of PDFs as pictures with a quote marked, and the files that documents came from."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ GONE = "The file of this document is gone or has changed since it was indexed; r
 
 @dataclass(slots=True)
 class Pages:
-    """Documents of `store`."""
+    """Pictures and files of the documents of `store`."""
 
     store: Store
     _kept: "OrderedDict[tuple[str, int, Ranges], Picture]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     def picture(self, document: Document, number: int, ranges: Ranges) -> Picture:
-        """A page with what of these [start, end) stands on it marked. Raises ApiError."""
+        """A page with those parts of the [start, end) `ranges` marked that stand on it. Raises ApiError."""
         if not 1 <= number <= len(document.pages):
             raise ApiError(404, "This document has no such page.", code="no_page")
         data, digest = self._pdf(document.doc_id)
@@ -43,8 +43,8 @@ class Pages:
             return self._kept[key]
 
     def original(self, document: Document, *, alone: bool) -> tuple[bytes, str]:
-        """The file a document came from, as it was indexed, and its name; with `alone` only a file of this document
-        alone. Raises ApiError."""
+        """The file a document came from, as it was indexed, and its name; with `alone` only if no other document came
+        from it. Raises ApiError."""
         if alone and "#" in document.source:
             raise ApiError(404, "Its file holds other documents; read its text instead.", code="no_file")
         return self._file(document.doc_id)[0], PurePosixPath(self.store.file_of(document.doc_id) or "").name

@@ -19,7 +19,7 @@ from equipoise.rag.pipeline import HighlightSummarize
 
 DIGITS = 4
 LETTERS_A_TOKEN = 4
-"""For a request that was given up: what it had cost is not known."""
+"""Characters of a token, to estimate what a cancelled request has cost."""
 
 
 @dataclass(slots=True)
@@ -42,11 +42,11 @@ class RequestRecorder:
     )
 
     def of_chat(self, chat: ChatModel | None) -> ChatModel | None:
-        """`chat`, of which the summarizer's requests are written down."""
+        """`chat`, which now records its tokens and the summarizer's requests."""
         return None if chat is None else _WatchedChat(chat, self)
 
     def of_pipeline(self, pipeline: Pipeline) -> Pipeline:
-        """`pipeline`, of which the candidates are written down where they are wanted."""
+        """`pipeline`, which now records its candidates where they are wanted."""
         if isinstance(pipeline, HighlightSummarize):
             return replace(pipeline, filter=_WatchedFilter(pipeline.filter, self))
         return pipeline

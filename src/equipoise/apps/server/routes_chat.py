@@ -62,7 +62,7 @@ async def models(service: Serving, key: Asker) -> Models:
 
 @router.get("/v1/models/{model}", summary="One pipeline", responses=errors(404))
 async def model(model: str, service: Serving, key: Asker) -> Model:
-    """Whether it is there."""
+    """A model by its name; 404 if it is not offered."""
     if model not in service.models:
         raise _unknown(model)
     return Model(id=model)
@@ -82,7 +82,7 @@ async def model(model: str, service: Serving, key: Asker) -> Model:
     },
 )
 async def chat(body: ChatBody, request: Request, key: Asker, service: Serving) -> Response:
-    """The last user message is the question; what is not understood is ignored."""
+    """The last user message is the question; unknown fields are ignored."""
     if body.model not in service.models:
         raise _unknown(body.model)
     question, form = asked(body.messages), Form(body.model)

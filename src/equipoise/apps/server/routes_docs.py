@@ -1,5 +1,5 @@
-"""/docs: the routes for people, made of their own description. Like the page's files it holds nothing of the documents,
-of the settings or of a key, and asks no other host."""
+"""/docs: the API for people, generated from the OpenAPI description. Like the page's files it holds nothing of the
+documents, of the settings or of a key, and loads nothing from another host."""
 
 import re
 from collections.abc import Iterator

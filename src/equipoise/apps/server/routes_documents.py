@@ -83,7 +83,7 @@ class FindingInfo(BaseModel):
 
 
 class ScanInfo(BaseModel):
-    """What a scan found, the worst first; of `total` findings the first are here. `not_run` are parts left out."""
+    """What a scan found: the first of `total` findings, the worst first. `not_run` are parts that did not run."""
 
     findings: list[FindingInfo]
     total: int
@@ -120,7 +120,7 @@ class TextSlice(BaseModel):
 
 
 class TrustBody(BaseModel):
-    """Who may have written a document: `untrusted` lets one in that was `held` back."""
+    """The new trust of a document: `untrusted` lets one in that was `held` back."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"trust": "untrusted"}]})
 
@@ -278,8 +278,8 @@ async def page(
     start: Offsets = (),
     end: Offsets = (),
 ) -> Response:
-    """The characters from each `start` to its `end` are marked where they stand on it; `X-Marks` has the rectangles as
-    shares of width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
+    """Marks the characters from each `start` to its `end`; `X-Marks` has their rectangles as left,top,right,bottom, in
+    shares of width and height, with ; between them. Text that is not found on the page is not marked."""
     document = await asyncio.to_thread(document_for, service, key, doc_id)
     ranges = tuple(zip(start, end, strict=False))
     picture = await asyncio.to_thread(service.pages.picture, document, number, ranges)
@@ -300,7 +300,7 @@ async def page(
     },
 )
 async def original(doc_id: DocId, service: Serving, key: Reader) -> Response:
-    """Where `serve.originals` allows it, and to be kept: a browser shows nothing of it here."""
+    """If `serve.originals` allows it. It is sent as a download, which no browser shows as a page of this server."""
     if not service.settings.serve.originals:
         raise ApiError(404, "Files cannot be fetched here; read their text instead.", code="no_file")
     document = await asyncio.to_thread(document_for, service, key, doc_id)
@@ -313,7 +313,7 @@ async def original(doc_id: DocId, service: Serving, key: Reader) -> Response:
     "/v1/documents/{doc_id}", summary="Say who may have written a document", responses=errors(400, 404)
 )
 async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) -> Changed:
-    """Of all documents of the same file."""
+    """Sets the trust of all documents of the same file."""
 
     def change(store: Store, chosen: tuple[ListedDocument, ...]) -> None:
         store.set_trust([document.doc_id for document in chosen], body.trust)
@@ -323,7 +323,7 @@ async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) ->
 
 @router.delete("/v1/documents/{doc_id}", summary="Take a document out", responses=errors(400, 404))
 async def delete(doc_id: DocId, service: Serving, key: Admin) -> Changed:
-    """With all documents of the same file. A file of an indexed folder comes back when that is indexed again."""
+    """Takes out all documents of the same file. A file of an indexed folder comes back when that is indexed again."""
     gone = await asyncio.to_thread(_changed, service, doc_id, catalogue.remove)
     places = Places(service.store.folder)
     for path in {document.path for document in gone if document.path}:
@@ -348,7 +348,7 @@ async def job(job_id: JobId, service: Serving, key: Admin) -> JobInfo:
 
 
 def _changed(service: Service, doc_id: str, change: Change) -> tuple[ListedDocument, ...]:
-    """Change the documents of the file that `doc_id` came from; which they were. Raises ApiError 404."""
+    """Apply `change` to all documents of the file that `doc_id` came from; returns them. Raises ApiError 404."""
     with Store.open(service.settings.store.path) as store:
         every = store.listing()
         chosen = catalogue.with_siblings([document for document in every if document.doc_id == doc_id], every)

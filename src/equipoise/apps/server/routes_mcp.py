@@ -1,7 +1,7 @@
 """/mcp: the tools of `integrations.mcp` behind the server's keys, limits and audit log; only with the extra `mcp`.
 
-Every request stands alone (no sessions), so that any process may answer it. It carries its key, which opens what it
-opens elsewhere: questions and searches count as questions, `serve.documents` says who may read, lists are for admins.
+Requests are stateless (no sessions), so that any process may answer them. A key may do what it may do elsewhere:
+questions and searches count as questions, `serve.documents` says who may read, lists are for admins.
 """
 
 import asyncio
@@ -113,7 +113,7 @@ class KeyBackend:
 
 
 class _Handled(Response):
-    """An answer that another application gives."""
+    """A response that another ASGI application sends."""
 
     def __init__(self, handle: Handle) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class _Handled(Response):
 
 
 def mcp_router() -> APIRouter:
-    """The route; what it needs runs as long as the application does. Its own address checks are those of the edge."""
+    """The route; its session manager runs as long as the application. The edge checks hosts and origins."""
     served = server_for(_backend)
 
     @asynccontextmanager

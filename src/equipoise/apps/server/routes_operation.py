@@ -25,14 +25,14 @@ router = APIRouter(tags=["operation"])
 
 RATINGS = {"up": 1, "down": -1, "none": 0}
 FORMULA = re.compile(r"""(?<![;\s"'])[;\s"']*+(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
-"""What stands before a sign with which a cell begins that a spreadsheet runs, where a cell begins there: many take a
-semicolon or a tab for the separator, and no quotes then."""
+"""What may come before a formula sign at the beginning of a cell: many spreadsheets also separate cells at semicolons
+or tabs, and then without regard to quotes."""
 Days = Annotated[int, Query(ge=1, le=3650)]
 Form = Annotated[Literal["json", "csv"], Query()]
 
 
 class Feedback(BaseModel):
-    """What whoever asked thinks of an answer; a later one takes the place of it."""
+    """A rating of an answer by whoever asked; a later one replaces it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,7 +44,7 @@ class Feedback(BaseModel):
 
 
 class Rated(BaseModel):
-    """What is kept of it."""
+    """The rating that is kept."""
 
     rating: str
 
@@ -103,7 +103,7 @@ def _sheet(rows: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
 
 @router.post("/v1/feedback", summary="Rate an answer", responses=errors(400, 404, 429))
 async def feedback(body: Feedback, service: Serving, key: Visitor) -> Rated:
-    """Of the key that asked; visitors know the `id` of their own answers alone. It changes no answer."""
+    """Only the key that asked may rate; visitors know the `id` of their own answers alone. It changes no answer."""
     if key.is_visitor:
         service.keys.admit(key.reading)
     with service.recording(needed=True):
@@ -184,7 +184,7 @@ def _disarmed(before: re.Match[str]) -> str:
 
 
 def cell(value: object) -> str:
-    """A value as a cell that is text to every spreadsheet, and nothing to be computed."""
+    """A value as a cell that every spreadsheet takes for text, never for a formula."""
     if isinstance(value, str):
         return FORMULA.sub(_disarmed, value)
     if isinstance(value, Iterable):

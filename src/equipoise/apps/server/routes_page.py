@@ -1,5 +1,5 @@
-"""The page: files of `apps.web`, each at its own address, what it looks like and what it may, and the chat for pages of
-other hosts. They hold nothing of the documents but a few titles for those who may ask."""
+"""The page: the files of `apps.web`, how it looks and what its reader may do, and the chat widget for pages of other
+hosts. They hold nothing of the documents but a few titles for those who may ask."""
 
 import asyncio
 import json
@@ -57,9 +57,9 @@ class May(BaseModel):
 
 
 class PageInfo(BaseModel):
-    """What the page shows that is the operator's, the words of one language, and what may be done. `about` are titles
-    of trusted documents, `others` says whether there are untrusted ones to hear, `challenge` whether a test for people
-    comes before a question."""
+    """The operator's part of the page, its words in one language, and what its reader may do. `about` are titles of
+    trusted documents, `others` says whether there are untrusted ones to hear, `challenge` whether a CAPTCHA comes
+    before a question."""
 
     name: str
     logo: str
@@ -79,7 +79,7 @@ class PageInfo(BaseModel):
 
 
 def page_router() -> APIRouter:
-    """A route for each file, read once, and the two that depend on the settings."""
+    """A route for each file, read once, and those that depend on the settings."""
     router = APIRouter()
     for name, kind in FILES.items():
         content = resources.files(PACKAGE).joinpath(name).read_bytes()
@@ -152,7 +152,7 @@ def _may(service: Service, key: Key | None) -> May:
 
 
 def _documents(service: Service, key: Key) -> tuple[tuple[str, ...], bool]:
-    """What the trusted documents that there are for the key are about, and whether there are others to hear."""
+    """What the trusted documents that this key sees are about, and whether there are untrusted ones to hear."""
     hears, view = service.settings.trust.mode == "trusted-first", service.view(key)
     return view.subjects(ABOUT), hears and bool(view.partition(Trust.UNTRUSTED).counts().documents)
 

@@ -1,8 +1,8 @@
-"""/v1/sources: what the index is kept up to date with. Those whose `every` has passed are read again by themselves, and
-one at once when an admin's key asks for it.
+"""/v1/sources: the sources that the index follows. Those whose `every` has passed are synced by themselves, and one at
+once when an admin's key asks for it.
 
-A request to read a source is remembered with it, so that it outlives the process and reaches whichever process of
-several, or worker, reads.
+A request to sync a source is stored with it, so that it survives the process and reaches whichever of several
+processes, or worker, reads sources.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class SourceInfo(BaseModel):
 
 
 class SourceList(BaseModel):
-    """All of them."""
+    """All sources."""
 
     object: str = "list"
     data: list[SourceInfo]
@@ -64,7 +64,7 @@ async def listing(service: Serving, key: Admin) -> SourceList:
     responses=errors(400, 404),
 )
 async def sync(source_id: SourceId, service: Serving, key: Admin) -> SourceInfo:
-    """Soon, in the background: a webhook for what publishes there. Look at `state`, then `read` and `error`."""
+    """Soon, in the background: can be the webhook of what publishes there. Poll `state`; see `read`, `error`."""
     every = await asyncio.to_thread(_listed, service)
     one = next((one for one in every if one.id == source_id), None)
     if one is None:

@@ -19,7 +19,7 @@ router = APIRouter(tags=["state"])
 
 @router.get("/healthz", summary="Whether the process lives")
 async def healthz() -> Health:
-    """Always, as long as there is somebody to say so."""
+    """Always `alive`, as long as the process answers."""
     return Health(status="alive")
 
 
@@ -30,7 +30,7 @@ async def healthz() -> Health:
     responses={503: {"model": Health, "description": "Not yet, or not any more."}},
 )
 async def readyz(service: Serving) -> Response:
-    """Once everything is loaded; not any more as soon as the server is about to stop."""
+    """200 once all is loaded; 503 before, while the server stops, and if the index or a required record fails."""
     status = "stopping" if service.is_draining else "ready" if service.is_ready else "starting"
     await service.renew()
     if status == "ready" and not await asyncio.to_thread(_reads, service):
@@ -50,7 +50,7 @@ def _reads(service: Service) -> bool:
 
 
 def _records(service: Service) -> bool:
-    """Whether the log can be written, tried again where it could not."""
+    """Whether the audit log can be written; tried again if it could not be."""
     if not service.is_recording:
         with suppress(ApiError), service.recording():
             service.audit.write({"ended": "tried"})

@@ -1,4 +1,4 @@
-"""Running the application: uvicorn, one or several processes, and an end that loses nothing.
+"""Runs the application with uvicorn, in one or several processes, and lets running answers finish before it ends.
 
 SIGTERM and Ctrl-C begin to drain: `/readyz` fails, new requests get 503, running answers have `serve.drain` seconds.
 Then uvicorn closes. A second signal ends it at once.

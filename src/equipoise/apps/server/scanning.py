@@ -1,4 +1,4 @@
-"""What a scan finds in a document that was handed in, kept in the book for admins."""
+"""Keeps what a scan finds in uploaded documents in the book, for admins."""
 
 import json
 from collections.abc import Sequence
@@ -38,11 +38,11 @@ def keep(
     book: Book, store: Store, place: Path, documents: Sequence[ListedDocument], holding: Holding
 ) -> None:
     """Keep what `holding` found in the documents of the file at `place`, which are in the index now, and which of the
-    untrusted ones look like a trusted one. Never raises for what a scan stumbles over."""
+    untrusted ones look like a trusted one. A scan that fails does not raise."""
     ids = [document.doc_id for document in documents]
     strangers = [one.doc_id for one in documents if one.trust is not Trust.TRUSTED]
     wanted = holding.every or (holding.hold and strangers)
-    if wanted and holding.report is None and not holding.failure:  # the file is as it was
+    if wanted and holding.report is None and not holding.failure:  # the file was unchanged
         holding.look(Original.of(place), list(store.documents(ids).values()))
     if holding.failure:
         LOG.warning("%s could not be scanned: %s", place.name, holding.failure)

@@ -1,4 +1,4 @@
-"""What goes in and out, as OpenAPI shows it."""
+"""Bodies of requests and responses, as OpenAPI shows them."""
 
 from typing import Any, Literal
 
@@ -77,7 +77,7 @@ class Place(BaseModel):
 
 
 class Quote(Place):
-    """What is shown of a document. `spans` are from where to where in it what was chosen stands, `marks` where in
+    """A quote as it is shown. `spans` are the [start, end] of what was picked in the document, `marks` the same in
     `text`; "…" in a paragraph of its own stands for what is left out between `start` and `end`."""
 
     spans: list[tuple[int, int]]
@@ -99,8 +99,8 @@ class OneStatement(BaseModel):
 
 
 class OneClaim(BaseModel):
-    """What authors say alike, so many of them independent of each other; the first statement stands for it. `side` is
-    that which they take, yes or no, where the question has sides."""
+    """What several authors say alike; `independent` counts those that are independent of each other, and the first
+    statement stands for all. `side` is the one that they take, yes or no, where the question has sides."""
 
     independent: int
     side: str | None
@@ -126,14 +126,14 @@ class Tokens(BaseModel):
 
 
 class CitedPiece(BaseModel):
-    """A sentence of an answer, and the numbers, from 1, of the quotes behind it, which `best_first` puts in order."""
+    """A sentence of an answer, and the numbers of the quotes behind it: 1 is the first quote of `best_first`."""
 
     text: str
     quotes: list[int]
 
 
 class AskReply(BaseModel):
-    """What `equipoise ask --json` prints. For keys without the scope admin, what is the operator's is empty."""
+    """What `equipoise ask --json` prints. For keys without the scope admin, the operator's fields are empty."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -173,7 +173,7 @@ class AskReply(BaseModel):
 
 
 class Health(BaseModel):
-    """How the server is."""
+    """The state of the server."""
 
     status: str
     record: str = "kept"

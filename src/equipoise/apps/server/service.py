@@ -36,7 +36,7 @@ from equipoise.rag.library import Library
 
 LOG = logging.getLogger("equipoise")
 MODELS = {"equipoise": "hs", "equipoise-vanilla": "vanilla"}
-"""What pipelines are called where they are models."""
+"""The pipeline behind each model name of the API."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,8 +96,8 @@ class Service:
 
     @contextmanager
     def recording(self, *, needed: bool = False) -> Iterator[None]:
-        """Around what is written of a question: an answer needs no disk, so where that is full it goes without, unless
-        the operator demands a record or it is `needed`. Raises ApiError 503 then."""
+        """Wraps writes about a question. Answering needs no disk, so a failed write is only logged, unless the operator
+        demands a record (`serve.record`) or it is `needed`: then raises ApiError 503."""
         try:
             yield
         except (OSError, StoreError) as error:
@@ -123,7 +123,7 @@ class Service:
         self.is_ready = True
 
     async def renew(self) -> None:
-        """Open the index anew where another file has taken its place; until that can be read the old one answers."""
+        """Reopen the index if another file has taken its place; until that one can be read, the old one answers."""
         there = _file_at(self.settings.store.path)
         if there is None or there == self.file:
             return
@@ -207,7 +207,7 @@ def _opened(settings: Settings, names: Iterable[str], recorder: RequestRecorder,
 
 
 def _file_at(place: Place) -> tuple[int, int] | None:
-    """Which file is there; None for a database, and where there is none."""
+    """Device and inode of the file; None for a database, and if there is no file."""
     try:
         found = place.stat() if isinstance(place, Path) else None
     except OSError:

@@ -1,4 +1,4 @@
-"""Whose the server's files are: its own user's alone or, with `serve.group`, a group's too."""
+"""Permissions of the server's files: for its own user alone or, with `serve.group`, for a group, too."""
 
 import grp
 import os
@@ -9,16 +9,16 @@ from equipoise.core.addresses import Place
 from equipoise.core.errors import SettingsError
 
 _SHARED = 0o2070
-"""A folder whose files are its group's, those that are made later too."""
+"""Mode of a folder that is shared with its group: files made in it later belong to the group as well."""
 
 
 def mode_in(folder: Path) -> int:
-    """With which mode a file is made there."""
+    """The mode for a file that is made in `folder`."""
     return 0o660 if folder.stat().st_mode & _SHARED == _SHARED else 0o600
 
 
 def protect(path: Path) -> None:
-    """Give a file the mode of its folder's."""
+    """Set a file's mode to the one for its folder (`mode_in`)."""
     mode = mode_in(path.parent)
     if S_IMODE(path.stat().st_mode) != mode:
         path.chmod(mode)

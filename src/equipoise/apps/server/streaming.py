@@ -34,7 +34,7 @@ def data(value: object, event: str = "") -> str:
 
 
 async def events(turn: Turn) -> AsyncIterator[Event | None]:
-    """What happens to a question; None where nothing has happened for a while. Who stops reading ends the work."""
+    """The events of a question; None after each PING_S without one. To stop iterating cancels the work."""
     try:
         while True:
             try:

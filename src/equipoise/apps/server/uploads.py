@@ -1,7 +1,7 @@
-"""Files that are handed in: what they may be called, and how their bytes come safely to the disk.
+"""Uploaded files: which names they may have, and how their bytes come safely to the disk.
 
-A file is the body of its request, not a part of a form: nothing parses it before it is on the disk, and the first byte
-that is too many is known.
+A file is the whole body of its request, not a part of a form: nothing parses it before it is on the disk, and one that
+is too large is noticed at its first byte too many.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ def check_beginning(name: str, head: bytes) -> None:
 
 
 async def received(stream: AsyncIterator[bytes], path: Path, name: str) -> int:
-    """Write what comes to `path`, so that it outlives a crash; how many bytes. Raises ApiError for what is none."""
+    """Write the stream to `path`, synced to disk; returns how many bytes. Raises ApiError if they do not fit `name`."""
     head, size = b"", 0
     try:
         with path.open("xb") as file:
@@ -58,7 +58,7 @@ async def received(stream: AsyncIterator[bytes], path: Path, name: str) -> int:
 
 
 def keep_folder(folder: Path) -> None:
-    """Let the names in `folder` outlive a crash."""
+    """Sync `folder` to disk, so that the names in it survive a crash."""
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)

@@ -22,12 +22,12 @@ SHOWN = (
 )  # fmt: skip
 """What a person who asks gets of a result, beside the parts of several questions."""
 EMPTY: dict[str, Any] = {"probability": None, "failure": "", "timings": {}, "models": {}}
-"""What stands in the place of the operator's part."""
+"""Empty values of the operator's fields."""
 _PLACES = ("highlights", "nearest", "passages", "flagged")
 
 
 def for_asker(result: Answer | Refusal) -> dict[str, Any]:
-    """The same object with what is for the operator left empty; a key that is in neither list is left out."""
+    """The result as JSON, the operator's fields left empty; a field in neither SHOWN nor EMPTY is left out."""
     fields = for_strangers(result).to_dict()
     shown = _without_inside(fields)
     shown["passages"] = [passage | {"score": None} for passage in shown["passages"]]
@@ -40,8 +40,8 @@ def for_asker(result: Answer | Refusal) -> dict[str, Any]:
 
 
 def for_strangers(result: Answer | Refusal) -> Answer | Refusal:
-    """The result whose text, where it rests on untrusted documents, names them without the folders of this machine;
-    what rests on trusted ones alone is as it is."""
+    """The result for people other than the operator: if it rests on untrusted documents, its text names them without
+    folders of this machine. What rests on trusted ones alone is unchanged."""
     if isinstance(result, Refusal) or result.trust is Trust.TRUSTED:
         return result
     if result.sub_answers:
@@ -66,12 +66,12 @@ def without_passages(result: Answer | Refusal) -> Answer | Refusal:
 
 
 def untrusted_part(result: Answer) -> Others | None:
-    """What untrusted documents say, where that, in the words of `rag.saying`, is the answer."""
+    """What untrusted documents say if that, in the words of `rag.saying`, is the answer; else None."""
     return result.others if result.trust is Trust.UNTRUSTED else None
 
 
 def shown_source(source: str) -> str:
-    """What a document is called where strangers read it: no folder of this machine is in it."""
+    """The name of a document for people other than the operator, without folders of this machine."""
     path, mark, fragment = source.partition("#")
     parts = PurePosixPath(path).parts
     for row, part in enumerate(parts[:-1]):
@@ -95,7 +95,7 @@ def _without_inside(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(number: int, place: dict[str, Any]) -> dict[str, Any]:
-    """A passage's number in the index would tell how many are before it."""
+    """A place, numbered anew (its number in the index would tell how many passages are before it), without folders."""
     numbered = {"passage_id": number} if "passage_id" in place else {}
     sources = {
         name: shown_source(place[name]) for name in ("newer", "corrected", "source") if place.get(name)

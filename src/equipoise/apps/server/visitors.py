@@ -1,4 +1,4 @@
-"""Who asks without a key: the network of an address, as far as it is known, and the operator's test for people."""
+"""Visitors, who ask without a key: the network they come from, as far as it is known, and the operator's CAPTCHA."""
 
 import hashlib
 import hmac
@@ -17,13 +17,13 @@ from equipoise.apps.server.outgoing import FORM, posted
 from equipoise.apps.server.service import Service
 
 NEIGHBOURS = 64
-"""Bits of an address of IPv6 that tell one visitor from another: who has one address has all with these."""
+"""Bits of an IPv6 address that tell visitors apart: whoever has one address has all that share these."""
 LONGEST_TOKEN = 4_000
 Address = IPv4Address | IPv6Address
 
 
 def visitor_of(request: Request, service: Service) -> Key:
-    """The key of whoever asks without one. Its identity is a keyed hash: the address itself is kept nowhere."""
+    """A key for a visitor. Its id is a keyed hash of the network: the address itself is kept nowhere."""
     public = service.settings.public
     network = network_of(_address_of(request, service)).encode()
     digest = hmac.new(service.audit.secret, b"visitor " + network, hashlib.sha256).hexdigest()[:24]
@@ -46,14 +46,14 @@ def address(peer: str, passed_on: Sequence[str], proxies: Sequence[str]) -> Addr
 
 
 def network_of(known: Address | None) -> str:
-    """What is counted of an address: of IPv6 its /64."""
+    """The network by which an address is counted: of IPv6 its /64."""
     if isinstance(known, IPv6Address):
         return str(ip_network((known, NEIGHBOURS), strict=False))
     return str(known)
 
 
 async def passed(request: Request, service: Service, key: Key) -> None:
-    """Returns where a visitor has passed the operator's test, or where there is none. Raises ApiError, and OverLimit
+    """Check that a visitor has passed the operator's CAPTCHA, if there is one. Raises ApiError if not, and OverLimit
     for too many tries."""
     public = service.settings.public
     if public.challenge is None or not key.is_visitor:
@@ -78,7 +78,7 @@ def _address_of(request: Request, service: Service) -> Address | None:
 
 
 def _read(written: str) -> Address | None:
-    """The address, of which a port is dropped; IPv4 that is written as IPv6 is IPv4."""
+    """Parse an address, without its port; IPv4 written as IPv6 becomes IPv4. None if it is not valid."""
     bare = written.removeprefix("[").partition("]")[0] if written.startswith("[") else written
     if bare.count(":") == 1:
         bare = bare.partition(":")[0]

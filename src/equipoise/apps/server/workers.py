@@ -1,4 +1,4 @@
-"""Several server processes behind one socket: each that ends unasked is started again, and all drain together."""
+"""Several server processes behind one socket: each that dies is replaced, and all drain together."""
 
 import logging
 import multiprocessing
@@ -17,7 +17,7 @@ from equipoise.core.settings import Settings
 
 LOG = logging.getLogger("equipoise")
 PAUSE_S = 1.0
-"""Before a process that has ended is started again."""
+"""Seconds before a process that has ended is replaced."""
 
 Serve = Callable[[Settings, socket.socket], None]
 
