@@ -1,4 +1,4 @@
-"""What an answer must keep to, by rules alone: for checking answers in thousands, and without trusting a judge.
+"""Rules that an answer must keep, to check thousands of answers without trusting a model as the judge.
 
 Each rule gives the pieces of an answer that break it. What stands in the quotes, their titles or their context breaks
 none: a document may hold a link, and its answer may then, too.
@@ -59,7 +59,7 @@ RULES: Mapping[str, Rule] = {
     "calls a tool": _foreign(_CALL),
     "has characters that act": _acting,
 }
-"""By what an answer does that breaks it."""
+"""Each rule by what an answer does that breaks it."""
 
 
 def broken(answer: str, highlights: Highlights, tags: Set[Tag]) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
-"""Every input of a small deployment through its real summarizer, and every answer held to rules: a dated record.
+"""Runs every input of a small deployment through its real summarizer, and checks every answer by rules.
 
 What one question can make the summarizer read is countable (`rag.budget`); where it is little, nothing has to be
-sampled. The record (`audit.record`) says what was tried and what came out. It speaks of one question of the
+sampled. A dated record (`audit.record`) says what was tried and what came out. It holds for one question to the
 deployment as it was: this store, these settings, this model.
 """
 
@@ -36,10 +36,10 @@ from equipoise.text.spans import SpanPolicy
 
 FORMAT = 1
 MOST = 20_000
-"""Inputs of a deployment that is certified unless somebody wants more."""
+"""Most inputs of a deployment that is certified, unless --most says otherwise."""
 
 Progress = Callable[[int, int, str], None]
-"""(done, total, what is in work)."""
+"""(done, total, what is being done)."""
 
 
 class Watched(ListeningChat):
@@ -50,7 +50,7 @@ class Watched(ListeningChat):
         self.requests: list[str] = []
 
     def for_role(self, role: str) -> "Watched":
-        """Itself, around the model inside in `role`."""
+        """Itself, now around the inner model in `role`."""
         self._chat = for_role(self._chat, role)
         return self
 
@@ -66,7 +66,7 @@ class Watched(ListeningChat):
         return await super().complete(messages, schema=schema, options=options)
 
     def taken(self) -> tuple[list[str], list[str]]:
-        """Keys and replies since the last time."""
+        """Keys of requests, and replies, since the last call."""
         taken = self.requests, self.replies
         self.requests, self.replies = [], []
         return taken
@@ -96,7 +96,7 @@ def input_key(case: Input) -> str:
 
 
 def subject(store: Store, deployment: Deployment, *, most: int = MOST) -> Subject:
-    """What there is to certify. Raises InputError that says what would make a deployment small which is too large."""
+    """What there is to certify. Raises InputError for a deployment that is too large, which says what would help."""
     with store.snapshot():
         documents = list(quotables(store))
     units = joined_units(documents)
@@ -182,7 +182,7 @@ class CertifyRun:
         return len(self.subject.inputs) - self.done
 
     def go(self, most: int | None = None, progress: Progress = lambda *_: None) -> Iterator[float]:
-        """Tries the next inputs, at most `most`; the seconds that each one took. Raises ModelError."""
+        """Tries the next inputs, at most `most`; yields the seconds that each one took. Raises ModelError."""
         stop = len(self.subject.inputs) if most is None else min(len(self.subject.inputs), self.done + most)
         for number in range(self.done, stop):
             progress(number, len(self.subject.inputs), "inputs tried")
@@ -208,7 +208,7 @@ class CertifyRun:
 
 
 def _weights(llm: str, model: str) -> str:
-    """The sha256 that a local model's file has, or it would not have been loaded."""
+    """The sha256 of a local model's file, which was compared when it was loaded; empty for other models."""
     catalogue = weights.read_catalogue()
     return catalogue[model].sha256 if llm.partition("/")[0] == "local" and model in catalogue else ""
 
@@ -240,7 +240,7 @@ def now() -> str:
 
 
 def figures(rows: Sequence[Line]) -> dict[str, Any]:
-    """What came out, counted."""
+    """Counts over the rows of a record."""
     kinds = {name: sum(name in row["broken"] for row in rows) for name in RULES}
     return {
         "inputs": len(rows),

@@ -1,9 +1,9 @@
-"""A record that shows when somebody has changed it: JSON Lines, each with the hash of all before it.
+"""A tamper-evident record: JSON Lines, each with the hash of all before it.
 
 A line is a JSON object; its `hash` is the sha256 of the hash before and of the object without it, as JSON with sorted
 keys. The last line closes the record. With a key it carries an HMAC-SHA256 of the last hash, so that only who has the
-key can have written it; without one, a record that was made up from the beginning is not told apart. Who can check
-a signature can make one: a public key would need a library that nothing else here needs.
+key can have written it; without one, a record that was forged from the beginning is not noticed. Who can check a
+signature can make one: a public key would need a library that nothing else here needs.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ class Writer:
         self._last = last
 
     def add(self, kind: str, content: Mapping[str, Any]) -> None:
-        """One line more. Raises InputError where the file cannot be written."""
+        """Append a line. Raises InputError where the file cannot be written."""
         body = {"kind": kind, **content}
         self._last = chained(self._last, body)
         line = json.dumps(body | {"hash": self._last}, ensure_ascii=False, sort_keys=True) + "\n"
@@ -52,7 +52,7 @@ class Writer:
             raise _unwritable(self._path, error) from error
 
     def close(self, content: Mapping[str, Any], key: bytes | None) -> None:
-        """The last line, signed where there is a key."""
+        """Append the last line, signed where there is a key."""
         signed = {"signature": signature(self._last, content, key)} if key else {}
         self.add(END, {**content, **signed})
 

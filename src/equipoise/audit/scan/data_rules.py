@@ -1,4 +1,4 @@
-"""Finds what rules say in their data: phrases, literal texts and names of tools that are called."""
+"""Finds what rules list as data: phrases, literal texts and names of tools that are called."""
 
 import re
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ INSTRUCTION, TEXT = "encoded/instruction", "encoded/text"
 LONGEST = 20_000
 """Characters of one run that are decoded."""
 GROUPS = frozenset({"instruction", "tool"})
-"""Rules that the decoded text is read with."""
+"""Groups of the rules by which decoded text is checked."""
 
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}+={0,2}+(?:\r?\n[A-Za-z0-9+/_-]{20,}+={0,2}+)*+"
@@ -32,7 +32,7 @@ _ROT13 = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm",
 )
-_FLUENT = 3  # words of letters that text has, and a decoded picture has not
+_FLUENT = 3  # words of letters: decoded text has so many, a decoded picture has not
 _GLUED = (
     "ignoreall",
     "ignoreprev",
@@ -65,7 +65,7 @@ def find(text: str, words: Words, instructions: Rules) -> Iterator[Hit]:
 
 
 def of_tags(hits: Iterator[Hit], text: str, instructions: Rules) -> Iterator[Hit]:
-    """`hits`, and where what tag characters spell is an instruction, that too."""
+    """`hits`, and one more wherever tag characters spell an instruction."""
     for hit in hits:
         yield hit
         if hit.rule == TAGS:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """How much a finding should worry its reader, least first: `note` is for listings, `high` for a person today."""
+    """How much a finding should worry its reader, least first: `note` is for listings, `high` needs a person today."""
 
     NOTE = "note"
     LOW = "low"
@@ -28,7 +28,7 @@ class Severity(StrEnum):
 
 
 class Reach(StrEnum):
-    """What becomes of the text that a finding is in."""
+    """How far the text of a finding can get."""
 
     QUOTED = "quoted"
     """An admissible highlight holds it: one question can bring it to the summarizer."""
@@ -61,7 +61,7 @@ class Finding:
     """One finding. Offsets count code points in the document's text; of hidden text, in the file's own text.
 
     `page`, `line`, `headings` and `paragraph` say where a reader finds it, as for a quote. `why` is for people.
-    `fingerprint` stays the same when the text around it changes, so that a baseline can name it; in a scan in work it
+    `fingerprint` stays the same when the text around it changes, so that a baseline can name it; while the scan runs it
     holds the words that were found.
     """
 
@@ -134,7 +134,7 @@ class Report:
 
 
 def with_more(report: Report, more: Iterable[Finding]) -> Report:
-    """The report with further findings, whose fingerprints hold their words still."""
+    """The report with further findings, whose fingerprints are made from their excerpts."""
     made = (replace(finding, fingerprint=" ".join(finding.excerpt.split())) for finding in more)
     return replace(report, findings=worst_first([*report.findings, *with_fingerprints(made)]))
 

@@ -17,7 +17,7 @@ from equipoise.corpus.files import Original
 from equipoise.corpus.workers import Readers
 
 GROUPS = ("instruction", "tool", "encoded", "unicode", "markup", "hidden")
-"""Instructions to a model, hidden text and links; a secret or a promise in a document is no cause to hold it back."""
+"""Groups of rules that may hold a document back; a secret or a promise in it is no cause."""
 UNSCANNED = "it could not be scanned"
 
 
@@ -30,11 +30,11 @@ def cause(report: Report) -> Finding | None:
 
 @dataclass(slots=True)
 class Holding(Closing):
-    """A `corpus.indexing.Judge`; use it in a `with` block. Untrusted documents are scanned, and held back where `hold`
-    and there is a cause, or they cannot be scanned.
+    """A `corpus.indexing.Judge`; use it in a `with` block. With `hold`, untrusted documents are scanned; those with a
+    `cause`, or that cannot be scanned, are held back.
 
-    With `every`, trusted ones are scanned too; with `distrust` they count as untrusted from a finding of high severity
-    on. `held` has (source, why) for each file that was held back. `report` and `failure` are of the last scan.
+    With `every`, all documents are scanned; with `distrust` trusted ones count as untrusted if a finding has high
+    severity. `held` has (source, why) for each file that was held back. `report` and `failure` are of the last scan.
     """
 
     hold: bool = True
@@ -60,7 +60,7 @@ class Holding(Closing):
         return Trust.HELD
 
     def look(self, original: Original, documents: Sequence[Document]) -> None:
-        """Scan the documents of a file or page. Does not raise for what a scan stumbles over."""
+        """Scan the documents of a file or page. Does not raise if the scan fails."""
         self.report, self.failure = None, ""
         try:
             whole = self._readers.whole(original.name, original.data())

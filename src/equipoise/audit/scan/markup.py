@@ -1,4 +1,4 @@
-"""Finds markup and links in text that would be shown: active elements, images, addresses that carry or mislead."""
+"""Finds markup and links in text that would be shown: active elements, images, addresses that leak or mislead."""
 
 import re
 from collections.abc import Iterator
@@ -111,7 +111,7 @@ def _label(text: str, address: _Address) -> tuple[int, str | None]:
 
 
 def _has_blank(address: _Address) -> bool:
-    """Whether the query ends open (`?q=`) or names what is to be put in."""
+    """Whether the query ends open (`?q=`) or has a placeholder for what is to be put in."""
     query = address.query.casefold()
     return query.endswith("=") or any(mark in query for mark in _BLANKS)
 

@@ -1,7 +1,7 @@
 """Finds personal data: e-mail addresses, telephone numbers, numbers of accounts, cards and persons.
 
-Telephone numbers are Google's libphonenumber's (`phonenumbers`, Apache-2.0), check digits `python-stdnum`'s (LGPL);
-both come with the extra `scan`. E-mail addresses need neither.
+Telephone numbers are found by Google's libphonenumber (`phonenumbers`, Apache-2.0), check digits by `python-stdnum`
+(LGPL); both come with the extra `scan`. E-mail addresses need neither.
 """
 
 import re

@@ -75,7 +75,7 @@ def scan(
 
 @dataclass(slots=True)
 class Scan:
-    """A scan in work: documents are taken one after the other and need not be kept."""
+    """A running scan: documents are taken one after the other and need not be kept."""
 
     rules: Rules
     findings: list[Finding] = field(default_factory=list)
@@ -157,7 +157,7 @@ class Scan:
                 unknown += [(key[:2], whole, hit)] if known[key] < 0 else []
         left = Counter(
             key[:2] for key in (+known).elements()
-        )  # what follows differs, as where a tag comes between
+        )  # matched without the words that follow: a tag may come between
         for where, whole, hit in unknown:
             left[where] -= 1
             if left[where] < 0 and hit.rule in self.rules:

@@ -1,4 +1,4 @@
-"""What a summarizer's model makes of the worst findings: the sentences under each are its quotes, as an answer's are.
+"""Has a summarizer's model summarize the worst findings: the sentences around each are its quotes, as for an answer.
 
 A finding is a suspicion; what the model writes of it is a fact about this model, judged by rule.
 """
