@@ -51,7 +51,7 @@ class ChunkDocuments:
         return ChunkDocuments(documents, passages, {name: self.rows[name] for name in documents})
 
     def read_in(self, mode: str) -> "ChunkDocuments":
-        """Those that an answer is made of."""
+        """The chunks that an answer may be made of in this mode."""
         return self if mode == EQUAL else self.of(Trust.TRUSTED)
 
 
@@ -65,8 +65,8 @@ def chunk_of(
     score: float | None = None,
     first_page: int = 1,
 ) -> Chunk:
-    """The chunk that a framework's document is, told by the keys of metadata that loaders and splitters use;
-    `first_page` is what the framework's loaders call the first "page".
+    """A framework's document as a chunk, by the keys of metadata that loaders and splitters use; `first_page` is what
+    the framework's loaders call the first "page".
 
     It is trusted only where `trust_key` names a key of its metadata that says "trusted": choose one that nobody who
     writes documents can set.
@@ -128,8 +128,8 @@ def _page(metadata: Mapping[str, object], first: int) -> int | None:
 
 def named(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
     """(row, name) of the first chunk of each name, in their order. A name is a function of the chunk and of whether its
-    id stands for other texts too; of a trusted chunk, for other texts of trusted ones. One that ends in a digest has a
-    tilde before it, and no other name has one."""
+    id stands for other texts too; of a trusted chunk, for other texts of trusted ones. Only a name that ends in a
+    digest has a tilde, right before it."""
     trusted = [row for row, chunk in enumerate(chunks) if chunk.trust is Trust.TRUSTED]
     names: dict[str, int] = {}
     for rows in (trusted, sorted({*range(len(chunks))} - {*trusted})):

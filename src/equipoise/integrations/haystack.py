@@ -58,8 +58,8 @@ except ImportError:
 @component
 class Retriever(Written):
     """Passages of an index of this package, with embeddings, places, and `trust` in their metadata: "trust" is the
-    `trust_key` of what is behind it. `where` says which documents there are, as text or JSON (docs/metadata.md); of a
-    run it narrows that of the component."""
+    `trust_key` of what is behind it. `where` says which documents there are, as text or JSON (docs/metadata.md); that
+    of a run narrows that of the component."""
 
     trust_key = parts.TRUST
 
@@ -138,7 +138,7 @@ class Filter(Written):
         )
 
     def warm_up(self) -> None:
-        """Make the filter; raises InputError for a name that there is not."""
+        """Make the filter; raises InputError for an unknown name."""
         self._made.warm_up()
 
     @component.output_types(documents=list[Document], flagged=list[Document])
@@ -192,7 +192,7 @@ class Highlighter(Written):
         self._made = WarmMade(settings, chat, embedder, lambda made: reader_of(part, made, trust_key))
 
     def warm_up(self) -> None:
-        """Make the highlighter; raises InputError for a name that there is not."""
+        """Make the highlighter; raises InputError for an unknown name."""
         self._made.warm_up()
 
     @component.output_types(picks=Picks, report=dict[str, Any])
@@ -266,7 +266,7 @@ class Summarizer(Written):
         self._made = WarmMade(settings, chat, None, lambda made: parts.summarizer_of(part, made))
 
     def warm_up(self) -> None:
-        """Make the summarizer; raises InputError for a name that there is not."""
+        """Make the summarizer; raises InputError for an unknown name."""
         self._made.warm_up()
 
     @component.output_types(

@@ -1,4 +1,4 @@
-"""Haystack's chat generators and embedders as ours, and when the parts of a component are made."""
+"""Haystack's chat generators and embedders as ours, and what its components share: serialization and warm-up."""
 
 from collections.abc import Callable, Sequence
 from inspect import signature
@@ -29,7 +29,7 @@ TURNS = {
 
 
 class Written:
-    """A component that is written as the arguments it was made with, which are its attributes."""
+    """Serializes a component as the arguments it was made with, which are its attributes."""
 
     def to_dict(self) -> dict[str, Any]:
         """As Haystack writes components."""
@@ -43,7 +43,7 @@ class Written:
 
 
 class WarmMade(parts.Made[T]):
-    """As `parts.Made`, of what a component was given."""
+    """As `parts.Made`; warming it up warms up the components of Haystack that it was given."""
 
     def __init__(
         self, settings: Settings | None, chat: Chat, embedder: Embedder, make: Callable[[Components], T]

@@ -52,7 +52,7 @@ def assert_no_path(pipeline: Pipeline, target: str, *, boundary: type, carries: 
 
 
 def before(pipeline: Pipeline, target: str) -> dict[str, Any]:
-    """The components from which a way leads to `target`, by name."""
+    """The components from which a path leads to `target`, by name."""
     opened = Opened()
     _open(pipeline, "", opened)
     above = {node[0] for into in _inputs(opened, target) for node in nx.ancestors(opened.graph, into)}

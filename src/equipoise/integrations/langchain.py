@@ -249,7 +249,7 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
     summarizer: Summarizer = Field(default_factory=Summarizer)
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
-        """Raises InputError where the parts are told different keys."""
+        """Raises InputError where the parts have different trust keys."""
         super().model_post_init(context)
         seeing = [part for part in (self.filter, self.highlighter) if part]
         keys = {key for key in (self.trust_key, *(part.trust_key for part in seeing)) if key}
@@ -303,7 +303,7 @@ def _part(owner: Any, make: Callable[[Components], T], blocking: bool) -> T:  # 
 
 
 def _keyed(part: P, trust_key: str) -> P:
-    """The part with this key, made anew where that is another one."""
+    """The part with this key: a copy, if it has another one."""
     if part.trust_key == trust_key:
         return part
     keyed = part.model_copy(update={"trust_key": trust_key})
@@ -359,7 +359,7 @@ def _message(result: Answer | Refusal) -> AIMessage:
 
 
 def _weighed(message: AIMessage, quotes: Quotes, chance: float | None) -> AIMessage:
-    """The message with how probable it is that its quotes answer: it depends on the question; no summarizer knows."""
+    """The message with the probability that its quotes answer. No summarizer knows it: it depends on the question."""
     told = message.response_metadata
     weak = None if told["refused"] else bool(quotes.highlights) and is_weak(chance)
     told = told | {"weak": weak, "report": told["report"] | {"probability": chance}}
@@ -367,7 +367,7 @@ def _weighed(message: AIMessage, quotes: Quotes, chance: float | None) -> AIMess
 
 
 def _citation(item: Highlight, text: str) -> Citation:
-    """Of the words of `text` that repeat the quote, or of all of it."""
+    """A citation of the words of `text` that repeat the quote, or of all of it."""
     words = flowing(item.text)
     start = text.find(words)
     where = (start, start + len(words)) if start >= 0 else (0, len(text))

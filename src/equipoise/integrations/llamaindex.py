@@ -110,7 +110,7 @@ class NotQuoted(BaseEvent):
 
 
 class _Postprocessor(BaseNodePostprocessor):
-    """A part that sees the question, made when it is first needed: of a name, or the object itself."""
+    """A part that sees the question, made from its name when it is first needed, or given as an object."""
 
     model_config = parts.STRICT
     chat: Any = Field(default=None, exclude=True)
@@ -134,7 +134,7 @@ class _Postprocessor(BaseNodePostprocessor):
     async def _judged(
         self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
     ) -> list[NodeWithScore]:
-        """What becomes of the nodes."""
+        """The nodes that go on."""
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -147,7 +147,7 @@ class _Postprocessor(BaseNodePostprocessor):
         return await self._judged(nodes, query_bundle, blocking=False)
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
-        """Raises InputError for a name that there is not, and SettingsError."""
+        """Raises InputError for an unknown name, and SettingsError."""
         super().model_post_init(context)
         if isinstance(self.settings, Settings):
             self.settings = self.settings.model_dump(exclude_unset=True)  # what is not set stays to be chosen
@@ -238,7 +238,7 @@ class Highlighter(_Postprocessor):
 
 
 def _unseen(method: Callable[..., Any]) -> Callable[..., Any]:
-    """`method`, around which LlamaIndex puts no span: that would hold its arguments, the question among them."""
+    """Marks `method`, so that LlamaIndex puts no span around it: that would hold its arguments, the question too."""
     setattr(method, DISPATCHER_SPAN_DECORATED_ATTR, True)
     return method
 
@@ -292,7 +292,7 @@ class Synthesizer(BaseSynthesizer):
 
     @_unseen
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:  # noqa: ANN401
-        """Raises InputError: of a bare text nobody knows whether the question is in it."""
+        """Always raises InputError: a bare text may hold the question."""
         raise InputError(NO_QUOTES)
 
     @_unseen
@@ -314,7 +314,7 @@ class Synthesizer(BaseSynthesizer):
 
 
 class QueryEngine(CustomQueryEngine):
-    """The whole way of a question over an index of this package: `library` answers it or refuses it.
+    """Answers or refuses a question over an index of this package, which is `library`.
 
     `source_nodes` are the quotes, the best first. With `others` what untrusted documents say comes beside an answer of
     trusted ones, too: in the metadata of the response. `where` says which documents there are, as text or JSON

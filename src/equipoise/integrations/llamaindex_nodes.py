@@ -132,8 +132,8 @@ def _quote_node(
 
 
 def weighed(result: Answer | Refusal, nodes: Iterable[NodeWithScore]) -> Answer | Refusal:
-    """The result with how probable it is that the quotes it is made of answer: it depends on the question, so no
-    summarizer is told."""
+    """The result with the probability that the quotes it is made of answer. It is added here, since it depends on the
+    question: no summarizer is told."""
     chances = [hit.node.probability for hit in nodes if isinstance(hit.node, QuoteNode)]
     chance = min((one for one in chances if one is not None), default=None)
     told = replace(result, trace=replace(result.trace, probability=chance))

@@ -43,7 +43,7 @@ INSTRUCTIONS = (
 )
 PREFIX = "equipoise://documents/"
 TRUST_KEY = "equipoise/trust"
-"""Where `_meta` of a resource has its trust."""
+"""The key of a resource's `_meta` with its trust."""
 PAGE = 500
 """Resources in one answer."""
 LARGEST = 1_000_000

@@ -1,6 +1,6 @@
-"""Names and other people's models as parts: what the integrations are given, as objects with our protocols.
+"""Makes objects with our protocols from what the integrations are given: names, and models of the frameworks.
 
-Without a chat model that is named or passed nothing here talks to one, whatever the environment holds.
+Unless a chat model is named or passed, none is asked, whatever the environment holds.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ SHOWN = 200
 TRUST = "trust"
 """The key of metadata that says the trust of what our retrievers find, and of every quote."""
 STRICT = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-"""Of every part that is a pydantic model: a name that is misspelt, of a filter or of a trust key, must not be lost."""
+"""For every part that is a pydantic model: a misspelt name, of a filter or of a trust key, must be an error."""
 
 
 def components(
@@ -109,8 +109,8 @@ def _naming(made: Components, section: str, name: str) -> Components:
 
 
 class Made(Generic[T]):
-    """What `make` makes when first needed: for sync calls, whose event loops end with them, of chat models that are
-    asked in threads (`blocking`), for async ones of models that are awaited. Weights are shared by both."""
+    """Makes a part when it is first needed: one for sync calls (`blocking`), whose chat models run in threads since the
+    event loop ends with the call, and one for async calls, whose models are awaited. They share weights."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True)
 class ForeignChat:
-    """A ChatModel out of a framework's own: `say` answers messages.
+    """A framework's chat model as a ChatModel: `say` answers messages.
 
     A schema is described in words, which every model takes. Sampling settings are those that the model was made with:
     their names differ from maker to maker.
@@ -172,7 +172,7 @@ class ForeignChat:
 
 
 class ForeignEncoder:
-    """An Encoder out of a framework's own embedder: functions that give a vector for each text and for a question."""
+    """A framework's embedder as an Encoder: functions that give a vector for each text and for a question."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class ForeignEncoder:
             return unit(np.array(self._texts(list(texts)), np.float32).reshape(len(texts), -1))
 
     def encode_questions(self, questions: Sequence[str]) -> Array:
-        """As `encode`, of what is asked."""
+        """As `encode`, for questions."""
         if not questions:
             return np.empty((0, self.dimensions), np.float32)
         with mapped(f"the embedder {self.name}"):
@@ -219,7 +219,7 @@ async def in_thread(work: Callable[..., T], *args: object, **more: object) -> T:
 
 @contextmanager
 def mapped(who: str) -> Iterator[None]:
-    """Whatever a framework's model raises as ModelUnavailable."""
+    """Turns whatever a framework's model raises into ModelUnavailable."""
     try:
         yield
     except EquipoiseError:
@@ -238,7 +238,7 @@ def opened(index: str, given: Given, encoder: Encoder | str | None) -> Library:
 
 def retrieved(library: Library, question: str, k: int, where: Meant | None = None) -> Candidates:
     """At most `k` passages of trusted documents, best first, that hold something to quote, and behind them as many of
-    untrusted ones, as `trust.mode` has it; of documents that `where` means. Raises QuestionError, InputError,
+    untrusted ones, as `trust.mode` has it; of documents that `where` selects. Raises QuestionError, InputError,
     CorpusError or ModelError."""
     query, searches = Query(checked(question)), build.searches(library.calls.parts(Call.of(where=where)))
     with library.store.snapshot():
@@ -246,7 +246,7 @@ def retrieved(library: Library, question: str, k: int, where: Meant | None = Non
 
 
 def place(item: Passage | Highlight) -> dict[str, Any]:
-    """Where a passage, or a quote in the document that was handed in, stands, and its trust, as metadata; what is not
+    """Metadata: the place of a passage, or of a quote in the document that was handed in, and its trust; what is not
     known is left out."""
     quote = {"quote_start": item.start, "quote_end": item.end}
     where = (
@@ -266,15 +266,15 @@ def place(item: Passage | Highlight) -> dict[str, Any]:
 
 
 def labelled(item: Highlight, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of what a quote stands in, with its place there and its trust, whatever that says of itself; a title
-    that is a trusted document's is left out of an untrusted one's."""
+    """The metadata of the document that a quote is from, with its place there and its trust in place of what the
+    document says; a title that is a trusted document's is left out of an untrusted one's."""
     own = {key: value for key, value in metadata.items() if item.title or key != "title"}
     return own | {"quote_start": item.start, "quote_end": item.end, TRUST: item.trust.value}
 
 
 class _NoStore:
-    """In the place of a store: parts over chunks from elsewhere read none. What is made over it and its partitions says
-    so where it is used."""
+    """Stands in for a store, since parts over chunks from elsewhere have none. Using it for more than a snapshot or a
+    partition raises InputError."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         return nullcontext()

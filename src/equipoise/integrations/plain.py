@@ -65,7 +65,7 @@ def highlight(
     `threshold` (0 to 1; default: the fitted one) nothing does; 0 gives the best spans in any case.
 
     Raises QuestionError for an empty or overlong question, InputError for other than a list of strings, and for a
-    threshold that is none.
+    threshold that is not valid.
     """
     texts = all_texts(texts, "texts")
     named = [""] * len(texts) if titles is None else all_texts(titles, "titles")

@@ -71,8 +71,8 @@ class Sifted:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """What a highlighter chose: spans and tags, and no word of anybody; `others` is what untrusted chunks say, in
-    quotes that the boundary reads again."""
+    """What a highlighter chose: spans and tags, without any text; `others` is what untrusted chunks say, in quotes that
+    the boundary reads again."""
 
     spans: tuple[Span, ...] = ()
     tags: frozenset[Tag] = frozenset()
@@ -80,7 +80,7 @@ class Picks:
 
     @classmethod
     def of(cls, proposal: Proposal) -> Self:
-        """Without what the highlighter's model wrote and what it thinks of the question."""
+        """From a proposal, without what the highlighter's model wrote and how sure it is."""
         return cls(proposal.spans, proposal.tags)
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def crossed(
     mode: str = EQUAL,
 ) -> tuple[Quotes, tuple[Dropped, ...]]:
     """The boundary: canonical quotes with their text read from the chunks' documents, and what was dropped and why.
-    Unless the mode is EQUAL, of trusted ones alone; what others say does not become a quote to write about.
+    Unless the mode is EQUAL, quotes of trusted ones alone; what others say is never summarized.
 
     With `context` a summarizer may also read the passages around the quotes.
     """
@@ -193,8 +193,8 @@ def crossed(
 
 
 async def summarized(summarizer: Summarizer, quotes: Quotes, contact: str = "") -> Answer | Refusal:
-    """The answer that rests on the quotes; where there are none, what others say, and a refusal where these say nothing
-    either, and where the summarizer's model fails, with the `contact` of the settings."""
+    """The answer that rests on the quotes; where there are none, what others say. A refusal, with the `contact` of the
+    settings, where these say nothing either, and where the summarizer's model fails."""
     if not isinstance(quotes, Quotes):
         raise InputError(f"quotes come from a boundary of this package, not of type {type(quotes).__name__}")
     if not quotes.highlights:
@@ -247,7 +247,7 @@ def _of_each_source(chunks: Sequence[Chunk], most: int) -> Sifted:
 
 
 def _read_again(others: Others, documents: Mapping[str, Document]) -> Others:
-    """What others say without what does not stand in the documents as it is told."""
+    """What others say, without statements that are not in the documents as they are told."""
     claims = []
     for claim in others.claims:
         told = tuple(one for one in claim.statements if one.highlights and _stands(one, documents))

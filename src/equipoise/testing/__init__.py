@@ -1,4 +1,4 @@
-"""For authors of parts: what their part must promise, checked in three lines, and a chat model that says its lines.
+"""For authors of parts: checks of what their part must promise, in three lines, and a scripted chat model.
 
 from equipoise.testing import check_highlighter
 

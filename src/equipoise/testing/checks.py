@@ -1,4 +1,4 @@
-"""What each protocol of `core.protocols` promises, held against your own object.
+"""Checks your own object against what a protocol of `core.protocols` promises.
 
 Each function raises AssertionError with the promise that is broken and what was seen. They run offline in seconds.
 """
@@ -78,7 +78,7 @@ def check_reranker(reranker: Reranker) -> None:
 
 
 def check_chat_model(chat: ChatModel) -> None:
-    """Text, a cost, the same again at temperature 0, and input that stays as it was."""
+    """Text, the same again at temperature 0, and a name and input that stay as they were."""
     _is(chat, ChatModel)
     messages = [Message("system", "Answer in one word."), Message("user", "Say hello.")]
     before, name = list(messages), chat.name
