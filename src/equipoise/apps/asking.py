@@ -76,7 +76,7 @@ FilterOption = Annotated[
     str | None,
     typer.Option(
         "--filter",
-        help="none, quotas, coordinated, biasdef, or one of another package; auto: coordinated, if untrusted.",
+        help="none, quotas, coordinated, biasdef, or one of another package; auto: coordinated, untrusted only.",
     ),
 ]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]
@@ -93,7 +93,9 @@ ServerOption = Annotated[
 OthersOption = Annotated[
     bool, typer.Option("--others", help="Show what untrusted documents say, too, apart from the answer.")
 ]
-TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was dropped, guessed and timed.")]
+TraceOption = Annotated[
+    bool, typer.Option("--trace", help="Also show dropped spans, guessed questions and timings.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +183,7 @@ def search(
 @app.command()
 @sharing(AskOptions)
 def chat(chosen: AskOptions, others: OthersOption = False, trace: TraceOption = False) -> None:
-    """Answer question after question. "And who elects him?" is read together with the question it follows."""
+    """Ask one question after another. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
     before: deque[str] = deque(maxlen=EARLIER)
     with _answering(chosen) as ready:

@@ -25,10 +25,10 @@ REFERENCE = 6_000
 def control_budget(
     store: StoreOption = None,
     docs: Annotated[list[Path] | None, PathOption("--docs", help="Count for these files or folders.")] = None,
-    llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
+    llm: Annotated[str | None, typer.Option("--llm", help="As for `ask`.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """How many different inputs one question can force on the summarizer, and what each setting buys."""
+    """Count the different inputs one question can force on the summarizer, and what each setting saves."""
     chosen = indexed({"store.path": store, "model.llm": llm}, docs)
     with Store.open(chosen.store.path, read_only=True) as opened, progress.counted() as report:
         result = budget(opened, chosen, progress=report)

@@ -35,7 +35,8 @@ def listing() -> None:
 @app.command("clear")
 def clear(
     days: Annotated[
-        int, typer.Option("--older-than", metavar="DAYS", min=0, help="Keep those changed since.")
+        int,
+        typer.Option("--older-than", metavar="DAYS", min=0, help="Only those not changed for so many days."),
     ] = 0,
 ) -> None:
     """Delete them; `--docs` makes an index again when it needs one."""

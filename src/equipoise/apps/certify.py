@@ -35,14 +35,15 @@ LEAST_KEY = 16
 def certify(
     store: StoreOption = None,
     docs: Annotated[list[Path] | None, PathOption("--docs", help="Certify these files or folders.")] = None,
-    llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
-    out: Annotated[Path, PathOption(help="The record; an interrupted run resumes from it.")] = Path(
+    llm: Annotated[str | None, typer.Option("--llm", help="As for `ask`.")] = None,
+    out: Annotated[Path, PathOption(help="The record to write; an interrupted run resumes from it.")] = Path(
         "certificate.jsonl"
     ),
-    yes: Annotated[bool, typer.Option("--yes", help="Also where it takes over ten minutes.")] = False,
-    most: Annotated[int, typer.Option(min=1, help="Inputs at most.")] = work.MOST,
+    yes: Annotated[bool, typer.Option("--yes", help="Go on even if it takes over ten minutes.")] = False,
+    most: Annotated[int, typer.Option(min=1, help="Refuse to certify more inputs than this.")] = work.MOST,
     key: Annotated[
-        Path | None, PathOption("--key", help="A file with a secret to sign with, or to check by.")
+        Path | None,
+        PathOption("--key", help="A file with a secret to sign the record, or check its signature."),
     ] = None,
     check: Annotated[
         Path | None, PathOption("--check", help="Check a record, with --store also against its index.")

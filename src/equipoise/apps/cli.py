@@ -19,34 +19,37 @@ from equipoise.core.errors import InputError
 
 COMMANDS = {
     "index": ("indexing", "Read documents into the index."),
-    "watch": ("indexing", "Index, then keep up with every change."),
+    "watch": ("indexing", "Index files and folders, and again whenever something in them changes."),
     "sources": (
         "sources",
         "Sites, buckets, repositories and mailboxes that the index follows: list, sync, remove.",
     ),
-    "worker": ("worker", "Keep an index in Postgres fresh, beside any number of other workers."),
+    "worker": (
+        "worker",
+        "Keep an index in Postgres up to date with its sources, beside any number of other workers.",
+    ),
     "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
     "search": ("asking", "Find passages; nothing is answered."),
-    "highlight": ("highlight", "What answers a question in some texts, without an index."),
-    "chat": ("asking", "Answer question after question."),
-    "serve": ("serve", "Serve questions and a page over HTTP."),
+    "highlight": ("highlight", "Find the sentences in some texts that answer a question, without an index."),
+    "chat": ("asking", "Ask one question after another."),
+    "serve": ("serve", "Answer questions over HTTP, by API and web page."),
     "mcp": ("mcp", "Serve the documents to programs that speak MCP."),
-    "keys": ("serve", "Who may ask a server, how fast, and how much a day."),
-    "documents": ("documents", "What the index holds: list, show, remove, trust."),
-    "status": ("status", "What would answer a question now: index, encoder, language model, settings."),
+    "keys": ("serve", "Keys for a server, with rate limits and daily budgets: create, list, revoke."),
+    "documents": ("documents", "The documents of an index: list, show, remove, trust."),
+    "status": ("status", "Show what would answer a question now: index, encoder, language model, settings."),
     "doctor": ("doctor", "Check index, models, endpoint, disk and settings, and say what to do."),
     "store": ("store", "The index as a whole: copy it to another kind of store."),
     "models": ("models", "Language models: fetch local ones, choose which one answers."),
     "init": ("init", "Write a commented settings file into the current folder."),
-    "config": ("config", "Settings, and which folders may say where to."),
+    "config": ("config", "Show the settings, and consent to a folder's settings file: show, trust, untrust."),
     "cache": ("cache", "The indexes that --docs made: list, clear."),
     "scan": (
         "scan",
-        "Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.",
+        "Scan documents for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.",
     ),
     "budget": (
         "budget",
-        "How many different inputs one question can force on the summarizer, and what each setting buys.",
+        "Count the different inputs one question can force on the summarizer, and what each setting saves.",
     ),
     "certify": (
         "certify",
@@ -136,7 +139,10 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True, help="Show it."
+            "--version",
+            callback=lambda wanted: _version(wanted=wanted),
+            is_eager=True,
+            help="Show the version.",
         ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error was raised.")] = False,

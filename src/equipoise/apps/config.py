@@ -14,7 +14,7 @@ from equipoise.core.errors import SettingsError
 from equipoise.core.guarded import without_password
 from equipoise.core.settings import Layered, ProjectFile, Settings
 
-app = group("Settings, and which folders may say where to.")
+app = group("Show the settings, and consent to a folder's settings file: show, trust, untrust.")
 
 VARIABLES = {
     "OPENAI_BASE_URL": "the endpoint where model.base_url is not set",
@@ -67,7 +67,7 @@ def trust(path: WhichFile = Path()) -> None:
 
 @app.command("untrust")
 def untrust(path: WhichFile = Path()) -> None:
-    """Take the consent back."""
+    """Take back your consent to a folder's settings file."""
     place = _place(path)
     said = "is not trusted any more" if consent.withdraw(place) else "was not trusted"
     Terminal().print(f"{one_line(str(place))} {said}")

@@ -17,7 +17,7 @@ from equipoise.corpus import catalogue
 from equipoise.corpus.record_types import ListedDocument
 from equipoise.corpus.store import Store
 
-app = group("What the index holds: list, show, remove, trust.")
+app = group("The documents of an index: list, show, remove, trust.")
 
 _SIGNS = {
     BlockKind.HEADING: "# ", BlockKind.PARAGRAPH: "", BlockKind.ITEM: "", BlockKind.CODE: "code: ", BlockKind.ROW: "| ",
@@ -63,8 +63,8 @@ def listing(
 
 @app.command("show")
 def show(name: NameArgument, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """A document as it was read: a tree of headings, paragraphs, items, rows, code and notes, each below what it is
-    read with."""
+    """Show a document as it was read: a tree of headings, paragraphs, items, rows, code and notes, each below its
+    heading or lead-in."""
     with _opened(store, read_only=True) as opened:
         chosen = catalogue.named(name, opened.listing())
         documents = [opened.document(document.doc_id) for document in chosen]
@@ -124,7 +124,7 @@ def trust(
     names: Annotated[list[str], typer.Argument(metavar="NAME...")],
     store: StoreOption = None,
 ) -> None:
-    """Say who may have written documents; `index` with another --trust changes it again."""
+    """Say whether documents are trusted or not; `index` with another --trust changes it again."""
     with _opened(store, read_only=False) as opened:
         chosen = _all_named(names, opened)
         opened.set_trust([document.doc_id for document in chosen], level)

@@ -1,4 +1,4 @@
-"""`equipoise highlight`: what answers a question in some texts, without an index."""
+"""`equipoise highlight`: finds the sentences in some texts that answer a question, without an index."""
 
 import sys
 from collections.abc import Iterator
@@ -19,15 +19,17 @@ STDIN = Path("-")
 
 @app.command("highlight")
 def highlight_files(
-    question: Annotated[str, typer.Argument(help="What is asked.")],
-    paths: Annotated[list[Path], PathArgument(help="Files and folders; - is the standard input, as text.")],
+    question: Annotated[str, typer.Argument(help="The question.")],
+    paths: Annotated[
+        list[Path], PathArgument(help="Files and folders; - reads text from the standard input.")
+    ],
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Least probability of an answer; 0: the best spans anyway."),
+        typer.Option(min=0, max=1, help="Minimum probability of an answer; 0: always the best spans."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """What answers a question in some texts, without an index. Each span has its probability.
+    """Find the sentences in some texts that answer a question, without an index. Each span has its probability.
 
     Every text is read whole, so it is for passages and short files; `index` and `ask` are for many.
     """

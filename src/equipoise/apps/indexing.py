@@ -38,14 +38,12 @@ EncoderOption = Annotated[
 ]
 AllowOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="HOST", help="A host on a network of your own that may be asked, for sites. Repeat it."
-    ),
+    typer.Option(metavar="HOST", help="A host on your own network that sites may be read from; repeatable."),
 ]
 AuthorOption = Annotated[
     Author | None,
     typer.Option(
-        help="Who counts as one author of untrusted files: each PATH given, each folder, or each file."
+        help="What counts as one author of untrusted files: each PATH given, each folder, or each file."
     ),
 ]
 UNTRUSTED = {
@@ -62,7 +60,7 @@ def index(
     trust: Annotated[
         Trust | None,
         typer.Option(
-            help="trusted (usual): only you write there; untrusted: anybody may. Left out: as before.",
+            help="trusted (usual): only you write there; untrusted: anybody may. Default: as set before.",
             show_default=False,
         ),
     ] = None,
@@ -71,7 +69,7 @@ def index(
     ] = False,
     author: AuthorOption = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Drop those of a folder that has lost all its files, too.")
+        bool, typer.Option("--prune", help="Drop also those of a folder that has lost all its files.")
     ] = False,
     meta: MetaOption = None,
     collection: IntoOption = None,
@@ -114,7 +112,7 @@ def watch(
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Index, then keep up with every change. Ctrl-C ends it."""
+    """Index files and folders, and again whenever something in them changes. Ctrl-C ends it."""
     from equipoise.apps.follow import changes  # noqa: PLC0415 - only this command needs the library
 
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings

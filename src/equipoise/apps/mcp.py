@@ -27,15 +27,19 @@ def mcp(
     docs: Annotated[
         list[Path] | None, PathOption("--docs", help="Serve these files or folders only.")
     ] = None,
-    http: Annotated[bool, typer.Option("--http", help="Over HTTP, to this machine only.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="With --http; 0: any free one.")] = 8080,
-    llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="As of `ask`.")] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP, to this machine only, not over stdio.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="The port, with --http; 0: any free one.")
+    ] = 8080,
+    llm: Annotated[str | None, typer.Option("--llm", help="As for `ask`.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="As for `ask`.")] = None,
 ) -> None:
     """Serve the documents to programs that speak MCP.
 
-    A program starts this command and talks to it over stdio. For people in other places, and for keys and limits,
-    there is `equipoise serve`, which answers MCP at /mcp.
+    A program starts this command and talks to it over stdio. For other machines, and for keys and limits, use
+    `equipoise serve`, which answers MCP at /mcp.
     """
     if find_spec("mcp") is None:
         raise MissingExtra("MCP", "mcp")

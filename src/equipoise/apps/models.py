@@ -20,7 +20,7 @@ COST = "Without a graphics card it takes from some seconds to minutes for an ans
 
 @app.command("list")
 def listing() -> None:
-    """Local models: what there is and what is here."""
+    """The local models, and which of them are on this disk."""
     folder = layers.load().settings.model.folder
     rows = [
         (

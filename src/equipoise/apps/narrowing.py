@@ -12,17 +12,21 @@ from equipoise.core.where import Where, as_where, both, in_collection
 
 WhereOption = Annotated[
     str | None,
-    typer.Option("--where", metavar="FILTER", help="Only documents it means: 'team = hr and year >= 2020'."),
+    typer.Option(
+        "--where", metavar="FILTER", help="Only documents that match it: 'team = hr and year >= 2020'."
+    ),
 ]
 CollectionOption = Annotated[
     str | None, typer.Option("--collection", metavar="NAME", help="Only documents of this collection.")
 ]
 MetaOption = Annotated[
     list[str] | None,
-    typer.Option("--meta", metavar="NAME=VALUE", help="Something to choose these documents by; repeat it."),
+    typer.Option(
+        "--meta", metavar="NAME=VALUE", help="Metadata of these documents, to filter by; repeatable."
+    ),
 ]
 IntoOption = Annotated[
-    str | None, typer.Option("--collection", metavar="NAME", help="The collection these documents are in.")
+    str | None, typer.Option("--collection", metavar="NAME", help="Put these documents into this collection.")
 ]
 
 

@@ -33,24 +33,28 @@ MOST_ROWS = 50
 
 PathsArgument = Annotated[list[Path] | None, PathArgument(help="Files and folders.")]
 StoreOption = Annotated[
-    Any, store_option("An index instead of files. What its loaders left out is not there.")
+    Any, store_option("Scan an index instead of files. Text left out when it was indexed is not there.")
 ]
 RulesOption = Annotated[
-    Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
+    Path | None,
+    PathOption("--rules", help="Your own rules (TOML), which add to and override the shipped ones."),
 ]
 BaselineOption = Annotated[
-    Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
+    Path | None, PathOption("--baseline", help="A file of accepted findings, which are not counted.")
 ]
 WriteOption = Annotated[
-    Path | None, PathOption("--write-baseline", help="Accept all findings of now: write them into this file.")
+    Path | None,
+    PathOption("--write-baseline", help="Accept all current findings: write them into this file."),
 ]
 FailOption = Annotated[
     Literal["high", "medium", "low", "note", "never"],
-    typer.Option(help="Exit with 1 where a finding is as severe as this."),
+    typer.Option(help="Exit with 1 if any finding is at least this severe."),
 ]
 LlmOption = Annotated[
     str | None,
-    typer.Option("--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."),
+    typer.Option(
+        "--llm", help="Also have this model (auto, local[/NAME], openai/NAME) summarize the worst findings."
+    ),
 ]
 
 
@@ -62,14 +66,14 @@ def scan_documents(
     known: BaselineOption = None,
     write_baseline: WriteOption = None,
     fail_on: FailOption = "high",
-    least: Annotated[Severity, typer.Option(help="Show findings from this severity on.")] = Severity.LOW,
+    least: Annotated[Severity, typer.Option(help="Show findings of at least this severity.")] = Severity.LOW,
     llm: LlmOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")
     ] = False,
 ) -> None:
-    """Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.
+    """Scan documents for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.
 
     Exit codes: 0 nothing from --fail-on upwards, 1 findings, 2 bad input, 3 something could not be read.
     """

@@ -28,15 +28,15 @@ def serve(
     store: StoreOption = None,
     docs: DocsOption = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any free one.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0: any free one.")] = 8080,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes; each loads the models.")] = 1,
-    llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="As of `ask`.")] = None,
+    llm: Annotated[str | None, typer.Option("--llm", help="As for `ask`.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="As for `ask`.")] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Anybody may ask without a key, within the settings `public`.")
+        bool, typer.Option("--public", help="Let anybody ask without a key, within the `public` settings.")
     ] = False,
 ) -> None:
-    """Serve questions and a page over HTTP. Without keys, to this machine only, or with --public to anybody."""
+    """Answer questions over HTTP, by API and web page. Without keys: this machine only, or with --public anybody."""
     _need_extra()
     from equipoise.apps.server import run  # noqa: PLC0415 - only this command needs the extra
 
@@ -62,23 +62,25 @@ def serve(
         run.run(chosen, listening, workers)
 
 
-keys = group("Who may ask a server, how fast, and how much a day.")
+keys = group("Keys for a server, with rate limits and daily budgets: create, list, revoke.")
 
 
 @keys.command("create")
 def create(
-    name: Annotated[str, typer.Argument(help="What it is for: shown in lists and logs.")],
-    scope: Annotated[str, typer.Option(help="ask: questions; admin: documents too.")] = "ask",
-    rate: Annotated[int, typer.Option(min=0, help="Questions a minute; 0: any.")] = 60,
-    questions: Annotated[int, typer.Option(min=0, help="Questions a day; 0: any.")] = 0,
-    tokens: Annotated[int, typer.Option(min=0, help="Tokens a day; 0: any.")] = 0,
+    name: Annotated[str, typer.Argument(help="What the key is for; shown in lists.")],
+    scope: Annotated[
+        str, typer.Option(help="ask: ask questions; admin: everything, such as changing documents.")
+    ] = "ask",
+    rate: Annotated[int, typer.Option(min=0, help="Questions a minute; 0: no limit.")] = 60,
+    questions: Annotated[int, typer.Option(min=0, help="Questions a day; 0: no limit.")] = 0,
+    tokens: Annotated[int, typer.Option(min=0, help="Tokens a day; 0: no limit.")] = 0,
     where: WhereOption = None,
     collection: CollectionOption = None,
     store: StoreOption = None,
     docs: DocsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Make a key. It is shown this once."""
+    """Make a key. It is shown only this once."""
     if scope not in set(Scope):
         raise InputError(f"there is no scope {scope!r}: write {' or '.join(Scope)}")
     with _opened(store, docs) as opened:

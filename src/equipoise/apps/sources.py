@@ -46,16 +46,18 @@ def listing(
 @app.command("sync")
 def sync(
     addresses: Annotated[
-        list[str] | None, typer.Argument(metavar="[ADDRESS]...", help="All without one.")
+        list[str] | None, typer.Argument(metavar="[ADDRESS]...", help="Default: all sources.")
     ] = None,
-    due: Annotated[bool, typer.Option("--due", help="Only those whose `every` has passed.")] = False,
+    due: Annotated[
+        bool, typer.Option("--due", help="Only sources whose interval, `every`, has passed.")
+    ] = False,
     prune: Annotated[
         bool,
-        typer.Option("--prune", help="Drop the pages of a site that seems to have lost nearly all, too."),
+        typer.Option("--prune", help="Drop missing pages even if a site seems to have lost nearly all."),
     ] = False,
     store: StoreOption = None,
 ) -> None:
-    """Bring the index up to date with its sources; one that fails does not keep the others from it."""
+    """Bring the index up to date with its sources; one that fails does not stop the others."""
     chosen = layers.load({"store.path": store}).settings
     wanted = _named(addresses or (), known(chosen))
     is_failed = False
@@ -76,7 +78,7 @@ def sync(
 
 @app.command("remove")
 def remove(address: Annotated[str, typer.Argument(metavar="ADDRESS")], store: StoreOption = None) -> None:
-    """Take all documents of a source out of the index, and forget it; one of the settings stays there."""
+    """Take all documents of a source out of the index, and forget it; the settings are left as they are."""
     chosen = layers.load({"store.path": store}).settings
     whole = root(address)
     with Store.open(chosen.store.path) as opened:

@@ -26,7 +26,7 @@ def status(
     store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """What would answer a question now: index, encoder, language model, settings."""
+    """Show what would answer a question now: index, encoder, language model, settings."""
     layered = layers.load({"store.path": store})
     chosen = layered.settings
     with Store.open(chosen.store.path, read_only=True) as opened:

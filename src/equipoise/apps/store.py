@@ -20,7 +20,7 @@ def store() -> None:
 @app.command("copy")
 def copy(
     source: Annotated[object, store_argument("FROM", "An index: a file, or the address of a database.")],
-    target: Annotated[object, store_argument("TO", "Where the copy goes; it is made there.")],
+    target: Annotated[object, store_argument("TO", "Where to make the copy.")],
 ) -> None:
     """Copy an index with its vectors into a new one, of the same or another kind, and compare both.
 
