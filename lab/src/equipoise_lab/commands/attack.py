@@ -36,7 +36,7 @@ GREETING = "Hello, what can you tell me?"
 TargetOption = Annotated[
     str | None,
     typer.Option(
-        help="An index (a copy is attacked), 'example', an address, or module:object. Default: the index set up."
+        help="An index (a copy is attacked), 'example', an address, or module:object. Default: your index."
     ),
 ]
 SystemsOption = Annotated[
@@ -57,7 +57,7 @@ def attack_run(
     suite: Annotated[
         Literal["quick", "full", "corpus"],
         typer.Option(
-            help="quick: our own prompts. full: more, and the data. corpus: what strangers may plant."
+            help="quick: our own prompts. full: more, and those in --data. corpus: planted documents."
         ),
     ] = "quick",
     only: OnlyOption = None,
@@ -67,14 +67,15 @@ def attack_run(
     ] = None,
     protocol: Annotated[
         Literal["auto", "openai", "answer"],
-        typer.Option(help="How an address is asked; auto: openai where it ends in /v1."),
+        typer.Option(help="The API of an address; auto: openai if it ends in /v1, else answer."),
     ] = "auto",
     model: Annotated[
         str, typer.Option(help="The model to name at an OpenAI-compatible address.")
     ] = "equipoise",
     data: Annotated[Path | None, PathOption(help="The folder with attack data, for the suite full.")] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Tries a case. Default: 3, in full 8, in corpus 20.")
+        int | None,
+        typer.Option(min=1, help="Tries for each case. Default: 3; suite full 8, suite corpus 20."),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only the first so many cases of each attack.")

@@ -47,9 +47,9 @@ MODELS = "local[/NAME], openai/NAME or azure/DEPLOYMENT"
 
 Option = typer.Option
 OutOption = Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")]
-NamesOption = Annotated[str, Option(help="Names with commas between.")]
+NamesOption = Annotated[str, Option(help="Names, separated by commas.")]
 LimitOption = Annotated[
-    int | None, Option(min=1, help="The first so many questions, or cases of each source.")
+    int | None, Option(min=1, help="Only the first so many questions, or cases of each source.")
 ]
 ConcurrencyOption = Annotated[
     int | None,
@@ -63,21 +63,23 @@ JudgeOption = Annotated[str, Option(help="The model that judges answers, as --ll
 def qa(
     dataset: Annotated[str, Option(help=f"{KNOWN}, or a JSON Lines file of your own.")],
     pipelines: Annotated[
-        str, Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
+        str, Option(help="Separated by commas: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
     ] = "vanilla,baseline,structured,indexed",
     llm: Annotated[str | None, Option("--llm", help=f"none, auto, {MODELS}.")] = None,
     judge: JudgeOption = "none",
     judge_second: Annotated[str, Option(help="A second judge, to see how far both agree.")] = "none",
     compare: Annotated[bool, Option(help="Have the judge compare pipelines in pairs.")] = True,
     both_orders: Annotated[
-        bool, Option("--both-orders", help="Compare in both, not in one that is drawn.")
+        bool, Option("--both-orders", help="Compare each pair in both orders, not in one at random.")
     ] = False,
     informed: Annotated[
-        bool, Option("--informed", help="Show the judge that compares the reference, and examples.")
+        bool, Option("--informed", help="Show the comparing judge examples and the reference answer.")
     ] = False,
-    limit: Annotated[int | None, Option(min=1, help="Draw so many questions.")] = None,
+    limit: Annotated[int | None, Option(min=1, help="Take a random sample of so many questions.")] = None,
     split: Annotated[str, Option(help="A part of a published data set, such as repliqa_3.")] = "",
-    without: Annotated[str, Option(help="Documents whose questions are left out.")] = "",
+    without: Annotated[
+        str, Option(help="Leave out questions about these documents (names, separated by commas).")
+    ] = "",
     data: Annotated[Path, PathOption(help="The folder that holds the data sets.")] = datasets.DATA,
     concurrency: ConcurrencyOption = None,
     max_tokens: Annotated[int | None, Option(min=1, help="Stop after so many tokens.")] = None,
@@ -112,17 +114,20 @@ def bias(
     ],
     attacks: Annotated[Path, PathOption(help="Attack passages as JSON lines; questions.tsv beside it.")],
     filters: NamesOption = "none,mmr,brra,biasdef",
-    injections: Annotated[str, Option(help="Numbers of planted passages.")] = "0,1,5,10",
+    injections: Annotated[
+        str, Option(help="How many passages to plant: one run for each number.")
+    ] = "0,1,5,10",
     k: Annotated[int, Option("-k", "--k", max=1000, help="Passages that are read.")] = 5,
     candidates: Annotated[int, Option(max=1000, help="Passages that a filter chooses from.")] = 20,
     rotations: Annotated[
-        int, Option(min=1, max=1000, help="Choices of what is planted, as many for each number.")
+        int,
+        Option(min=1, max=1000, help="How many different selections are planted, for each of these numbers."),
     ] = 3,
     encoder: Annotated[
         str, Option(help="The retriever's encoder: minilm, bge-small, mpnet, multilingual or hf/NAME.")
     ] = "minilm",
     llm: Annotated[
-        str, Option(help=f"Measure answers too: {MODELS}. A second one in --out adds rows.")
+        str, Option(help=f"Measure answers too: {MODELS}. Another one with the same --out adds rows.")
     ] = "none",
     answers: Annotated[
         bool, Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
@@ -130,7 +135,9 @@ def bias(
     likert: Annotated[
         int,
         Option(
-            min=0, max=1000, help="Have --llm place passages of so many questions on seven points (Figure 2)."
+            min=0,
+            max=1000,
+            help="Have --llm rate passages of so many questions on a seven-point scale (Figure 2).",
         ),
     ] = 0,
     facts: Annotated[str, Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
@@ -155,17 +162,19 @@ def hijack(
     data: Annotated[Path, PathOption(help="A folder with llmail_inject/ and attack_prompts/.")],
     llm: Annotated[str, Option(help=f"{MODELS}.")] = "auto",
     pipelines: NamesOption = "vanilla,vanilla_chat,sentence,indexed,structured,baseline",
-    attacks: Annotated[Path | None, PathOption(help="Other LLMail-Inject attacks (fetch-llmail).")] = None,
-    prompts: Annotated[int, Option(help="Drawn from the attack prompts.")] = 60,
-    look_alikes: Annotated[int, Option(help="Drawn from the benign look-alikes.")] = 20,
+    attacks: Annotated[
+        Path | None, PathOption(help="A file of other LLMail-Inject attacks (see fetch-llmail).")
+    ] = None,
+    prompts: Annotated[int, Option(help="How many attack prompts to draw.")] = 60,
+    look_alikes: Annotated[int, Option(help="How many benign look-alikes to draw.")] = 20,
     emails: Annotated[int, Option(max=1000, help="E-mails in the inbox.")] = 5,
-    seed: Annotated[int, Option(help="What is drawn.")] = 0,
+    seed: Annotated[int, Option(help="Seed of the random draw.")] = 0,
     limit: LimitOption = None,
     concurrency: ConcurrencyOption = None,
-    again: Annotated[bool, Option("--again", help="Ask once more what ended with an error.")] = False,
+    again: Annotated[bool, Option("--again", help="Ask the cases again that ended with an error.")] = False,
     out: OutOption = Path("hijack-bench"),
 ) -> None:
-    """Ask questions that want a tool called; count which model calls it, and whether the question got that far."""
+    """Ask questions that want a tool called; count which models call it, and whether the question reached them."""
     choice = Drawing(prompts, look_alikes, seed)
     asked = 1 if concurrency is None else concurrency
     plan = HijackPlan(_names(pipelines), choice, emails, asked, limit, again)
@@ -192,7 +201,9 @@ def fetch(
 @app.command("fetch-llmail")
 def fetch_llmail(
     folder: Annotated[Path, PathArgument(help="Where attacks.jsonl is written, for hijack --attacks.")],
-    scenario: Annotated[str, Option(help="level1, level2 or level3, or one level of it.")] = "level2",
+    scenario: Annotated[
+        str, Option(help="level1, level2 or level3, or a variant of one, such as level2v.")
+    ] = "level2",
     failed: Annotated[bool, Option("--failed", help="Also submissions that failed.")] = False,
     source: SourceOption = None,
 ) -> None:

@@ -39,10 +39,12 @@ def craft(
         "ebi-passages.jsonl"
     ),
     sign: Annotated[
-        Literal["positive", "negative", "both"], typer.Option(help="Which end of the axis to push to.")
+        Literal["positive", "negative", "both"], typer.Option(help="Which side of the question to argue for.")
     ] = "both",
-    synthetic: Annotated[int, typer.Option(max=MOST, help="Passages with different views (J).")] = 8,
-    adversarial: Annotated[int, typer.Option(max=MOST, help="Passages for each sign (n).")] = 10,
+    synthetic: Annotated[
+        int, typer.Option(max=MOST, help="Synthetic passages with different views (J).")
+    ] = 8,
+    adversarial: Annotated[int, typer.Option(max=MOST, help="Adversarial passages for each sign (n).")] = 10,
     batch: Annotated[
         int | None,
         typer.Option(
@@ -80,7 +82,10 @@ def craft(
 @app.command()
 def plant(
     file: Annotated[Path, PathArgument(help="Passages as JSON lines.")],
-    kind: Annotated[Literal["adv_pos", "adv_neg"], typer.Option(help="Which passages: those of one sign.")],
+    kind: Annotated[
+        Literal["adv_pos", "adv_neg"],
+        typer.Option(help="Which passages to plant: the positive or the negative ones."),
+    ],
     count: Annotated[int | None, typer.Option(min=1, help="Only the first so many of each question.")] = None,
     store: StoreOption = None,
 ) -> None:

@@ -22,13 +22,13 @@ NameArgument = Annotated[
 
 @app.command(context_settings=PASSED)
 def run(context: typer.Context, name: NameArgument) -> None:
-    """Measure what is missing, and publish. Further options are those of the script: `-- --help` says them."""
+    """Measure what is missing, and publish. Options of the script itself come last: `-- --help` lists them."""
     _script(name, context.args)
 
 
 @app.command()
 def table(name: NameArgument) -> None:
-    """Make the page of a benchmark again from the rows beside it: the same bytes."""
+    """Make the page of a benchmark again from its published rows, byte for byte."""
     _script(name, [] if name == "results" else ["--table"])
 
 

@@ -25,26 +25,26 @@ Option = typer.Option
 DataOption = Annotated[list[Path], PathOption(help="Examples as JSON Lines; can be given more than once.")]
 BaseOption = Annotated[str, Option(help="An encoder: a name on Hugging Face or a folder.")]
 TargetOption = Annotated[Target, Option(help="Find the gold passage, or the short answer.")]
-OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder resumes.")]
-HeldOutDataOption = Annotated[
-    list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")
+OutOption = Annotated[
+    Path, PathOption(help="The folder of the run; the same command with the same folder resumes.")
 ]
-HeldOutOption = Annotated[float, Option(min=0.01, max=0.9, help="Else: the share of documents to stop by.")]
+HeldOutDataOption = Annotated[list[Path] | None, PathOption(help="Held-out examples for early stopping.")]
+HeldOutOption = Annotated[
+    float, Option(min=0.01, max=0.9, help="Else: the share of documents held out for early stopping.")
+]
 ForeignOption = Annotated[
     float, Option(min=0, max=1, help="Share of questions also asked of another document's text.")
 ]
-BatchOption = Annotated[int, Option(min=1, max=4096, help="Windows at once.")]
+BatchOption = Annotated[int, Option(min=1, max=4096, help="Windows in a batch.")]
 AccumulateOption = Annotated[int, Option(min=1, max=4096, help="Batches in one update.")]
 RateOption = Annotated[float, Option(min=1e-8, max=1)]
 LengthOption = Annotated[int, Option(min=16, max=8192, help="Tokens of a window.")]
-FreezeOption = Annotated[int, Option(min=0, help="Lowest layers that stay as they are.")]
-DropoutOption = Annotated[
-    float | None, Option(min=0, max=0.9, help="Share dropped. Default: the base's own.")
-]
+FreezeOption = Annotated[int, Option(min=0, help="How many of the lowest layers stay as they are.")]
+DropoutOption = Annotated[float | None, Option(min=0, max=0.9, help="Dropout rate. Default: the base's own.")]
 PrecisionOption = Annotated[Precision, Option(help="auto: bf16 or fp16 on a GPU.")]
 EvaluateOption = Annotated[int, Option(min=1, help="Updates between evaluations.")]
 CheckpointOption = Annotated[int, Option(min=1, help="Updates between checkpoints.")]
-PatienceOption = Annotated[int, Option(min=1, help="Evaluations without a better one, then stop.")]
+PatienceOption = Annotated[int, Option(min=1, help="Stop after so many evaluations without a better one.")]
 DeviceOption = Annotated[Literal["auto", "cpu", "cuda"], Option(help="auto: the GPU where there is one.")]
 
 
@@ -88,13 +88,19 @@ def reader(
     ],
     base: Annotated[Path, PathOption(help="Published weights: scripts/build_crossencoder.py --floats.")],
     start: Annotated[Path | None, PathOption(help="Trained weights to start from.")] = None,
-    start_share: Annotated[float, Option(min=0, max=1, help="Their share; the rest is the base's.")] = 0.7,
-    start_kept: Annotated[float, Option(min=0, max=1, help="Their share in what is written.")] = 0.5,
+    start_share: Annotated[
+        float, Option(min=0, max=1, help="Share of --start in the initial weights; the rest is --base.")
+    ] = 0.7,
+    start_kept: Annotated[
+        float, Option(min=0, max=1, help="Share of --start in the weights that are written.")
+    ] = 0.5,
     out: OutOption = Path("reader"),
-    others: Annotated[float, Option(min=0, help="Questions of each further folder, as a share.")] = 0.5,
-    groups: Annotated[int, Option(min=0, help="Questions in all; 0 for every one.")] = 0,
+    others: Annotated[
+        float, Option(min=0, help="Questions of each further folder, as a share of the first folder's.")
+    ] = 0.5,
+    groups: Annotated[int, Option(min=0, help="Questions in total; 0: all.")] = 0,
     epochs: Annotated[int, Option(min=1, max=1000)] = 1,
-    batch: Annotated[int, Option(min=1, max=4096, help="Questions at once.")] = 8,
+    batch: Annotated[int, Option(min=1, max=4096, help="Questions in a batch.")] = 8,
     learning_rate: RateOption = 3e-5,
     max_tokens: LengthOption = 160,
     freeze: FreezeOption = 6,
@@ -114,9 +120,10 @@ def ranking(
     data: Annotated[list[Path], PathOption(help="Folders of questions and passages, as for a reader.")],
     teacher: Annotated[Path, PathOption(help="scripts/build_adapted.py --floats TEACHER.")],
     out: OutOption = Path("ranking"),
-    kept: Annotated[int, Option(min=1, help="Lowest layers that stay as they are.")] = 6,
+    kept: Annotated[int, Option(min=1, help="How many of the lowest layers stay as they are.")] = 6,
     copied: Annotated[
-        list[int] | None, Option(min=1, help="Layers, from 0, that the trained ones begin as (6 and 8).")
+        list[int] | None,
+        Option(min=1, help="Layers, from 0, that the trained ones start as copies of (6 and 8)."),
     ] = None,
     questions: Annotated[int, Option(min=1, help="Questions of each folder.")] = 2000,
     epochs: Annotated[int, Option(min=1, max=1000)] = 1,
@@ -138,9 +145,9 @@ def decision(
     base: Annotated[Path, PathOption(help="scripts/build_adapted.py --floats BASE.")],
     out: OutOption = Path("decision"),
     questions: Annotated[int, Option(min=1, help="Questions of each folder.")] = 4000,
-    layers: Annotated[int, Option(min=0, help="Highest layers that get changes.")] = 4,
+    layers: Annotated[int, Option(min=0, help="How many of the highest layers are changed.")] = 4,
     epochs: Annotated[int, Option(min=1, max=1000)] = 2,
-    batch: Annotated[int, Option(min=1, max=4096, help="Texts at once.")] = 16,
+    batch: Annotated[int, Option(min=1, max=4096, help="Texts in a batch.")] = 16,
     learning_rate: RateOption = 5e-4,
     precision: PrecisionOption = "auto",
     device: DeviceOption = "auto",
