@@ -8,6 +8,7 @@ import pytest
 
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Document, Trust
+from equipoise.core.where import as_where
 from equipoise.corpus import nearest
 from equipoise.corpus.record_types import IndexEntry
 from equipoise.corpus.store import Store
@@ -76,6 +77,24 @@ def test_the_nearest_are_those_of_the_exact_search(path, small, monkeypatch, lar
             )
             shares.append(len(both) / 20)
         assert np.mean(shares) > 0.99
+
+
+def test_how_a_filter_is_searched_does_not_depend_on_what_is_outside(monkeypatch, tmp_path):
+    monkeypatch.setattr(nearest, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(nearest, "IN_MEMORY", 700)
+    monkeypatch.setattr(nearest, "products", lambda codes, vector: -np.arange(len(codes), dtype=float))
+    found = []
+    for teams in (["a"], ["a", "b"]):
+        with Store.open(tmp_path / f"{len(teams)}.db", create=True) as store:
+            store.bind_encoder(Wide())
+            for seed, team in enumerate(teams):
+                spans = tuple((5 * n, 5 * n + 4) for n in range(600))
+                document = Document(team, "word " * 600, team, metadata={"team": team})
+                vectors = drawn(np.random.default_rng(seed), 600)
+                store.add_documents([IndexEntry(document, spans, vectors)])
+            inside = store.partition(Trust.TRUSTED, as_where("team = a"))
+            found.append([inside.nearest(vector, 20) for vector in questions()])
+    assert found[0] == found[1]
 
 
 def test_a_store_up_to_the_limit_is_searched_exactly(path):

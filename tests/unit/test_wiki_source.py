@@ -88,7 +88,7 @@ def test_what_is_no_wiki_is_said(wiki, store):
     wiki.site.made = lambda path: Page(b'{"error": {"info": "You need read permission"}}', is_marked=False)
     with pytest.raises(CorpusError, match="says: You need read permission"):
         wiki.sync(store)
-    for odd in ({"user": "x"}, {"namespaces": "main"}):
+    for odd in ({"user": "x"}, {"namespaces": "main"}, {"protected": ""}):
         with pytest.raises(InputError, match="options of a wiki"):
             wiki.sync(store, options=odd)
 

@@ -152,9 +152,11 @@ class FilteredNearest(Nearest):
         return self._whole().at(self._inside()[rows])
 
     def signs(self) -> Signs:
+        """See Nearest; with codes only if the scope by itself would have them, however large the whole is."""
         ids, bits, filed = self._whole().signs()
         rows = self._inside()
-        return Signs(ids[rows], bits[:, rows], filed and filed._replace(codes=filed.codes[rows]))
+        kept = filed and not self._holds_at_most(IN_MEMORY)
+        return Signs(ids[rows], bits[:, rows], filed._replace(codes=filed.codes[rows]) if kept else None)
 
     def _inside(self) -> Rows:
         """The rows of the whole that are in this scope, ascending."""

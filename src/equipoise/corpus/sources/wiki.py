@@ -142,10 +142,10 @@ def api_of(address: str) -> Address:
 def wiki_of(chosen: SourceSettings, address: str, fetcher: Fetcher, readers: Readers) -> Wiki:
     """The wiki that the settings choose. Raises InputError for unknown options."""
     options = dict(chosen.options)
-    level, namespaces = options.pop("protected", ""), options.pop("namespaces", "0")
-    if options or not re.fullmatch(r"[0-9]+(\|[0-9]+)*+", namespaces):
+    level, namespaces = options.pop("protected", None), options.pop("namespaces", "0")
+    if options or level == "" or not re.fullmatch(r"[0-9]+(\|[0-9]+)*+", namespaces):
         raise InputError('options of a wiki are protected, as "sysop", and namespaces, as "0|4"')
-    within = (level, namespaces, chosen.include, chosen.exclude)
+    within = (level or "", namespaces, chosen.include, chosen.exclude)
     return Wiki(address, fetcher, readers, *within, most=chosen.pages)
 
 
