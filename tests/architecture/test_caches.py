@@ -25,7 +25,6 @@ ALLOWED = {
     "integrations/parts.py dimensions": "an object",
     "integrations/parts.py _parts": "whether calls block",
     "maths/grid.py _masks": "a grid of numbers, in certify",
-    "models/crossencoder.py check_weights": "a folder of weights",
     "models/encoder.py english_words": "nothing",
     "models/encoder.py tokenizer_of": "a folder of weights and a number of tokens",
     "models/mpnet.py _held": "names of weights",

@@ -8,7 +8,7 @@ import pytest
 from chat_server import ChatServer
 from equipoise.core import tomlfile
 from equipoise.core.errors import SettingsError
-from equipoise.models import weights
+from equipoise.models import hashes, weights
 from equipoise.rag import chats
 
 TOWN = "The ferry across the bay leaves at seven in the morning and at five in the afternoon."
@@ -26,7 +26,7 @@ def pulled(run, tmp_path):
     path.parent.mkdir(parents=True)
     with path.open("wb") as file:
         file.truncate(entry.size)
-    weights._remember(path, weights._stamp(path, entry))
+    hashes.remember(path, entry.sha256)
     return path
 
 

@@ -13,7 +13,7 @@ from equipoise.core.settings import (
     SummarizeSettings,
 )
 from equipoise.corpus.store import Store
-from equipoise.models import weights
+from equipoise.models import hashes, weights
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import Replayed
 from equipoise.models.scripted import ScriptedChat
@@ -82,7 +82,7 @@ class TestChatModel:
                 entry.size
             )  # a sparse file, and in the user's own folder the record of an earlier check
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        weights._remember(path, weights._stamp(path, entry))
+        hashes.remember(path, entry.sha256)
         assert chat("local").name == f"local/{chats.DEFAULT_LOCAL}"
         assert chat("auto") is None
         assert isinstance(chat("auto", KEY), OpenAIChat)

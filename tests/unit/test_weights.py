@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import InputError, WeightsError
-from equipoise.models import download, weights
+from equipoise.models import download, hashes, weights
 from equipoise.models.weights import CATALOGUE, find, listing, pull, read_catalogue
 
 CONTENT = bytes(range(256)) * 40  # 10,240 bytes
@@ -217,7 +217,7 @@ def test_find_remembers_the_hash_and_notices_changes(tmp_path, monkeypatch):
     path.write_bytes(CONTENT)
     assert find("tiny", folder=tmp_path, catalogue=listed) == path
     with monkeypatch.context() as patch:
-        patch.setattr(weights, "_sha256", lambda path: pytest.fail("hashed again"))
+        patch.setattr(hashes.hashlib, "file_digest", lambda *_: pytest.fail("hashed again"))
         assert find("tiny", folder=tmp_path, catalogue=listed) == path
     stamp = path.stat()
     path.write_bytes(CONTENT[::-1])
@@ -261,8 +261,8 @@ def test_a_record_that_came_with_the_folder_is_not_believed(tmp_path):
     path.write_bytes(CONTENT[::-1])
     sha256, status = hashlib.sha256(CONTENT).hexdigest(), path.stat()
     forged = {"sha256": sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
-    today = weights._stamp(path, read_catalogue(listed)["tiny"])
-    for name, record in (("tiny.gguf.verified.json", forged), (weights._record(path).name, today)):
+    today = hashes._stamp(path, sha256)
+    for name, record in (("tiny.gguf.verified.json", forged), (hashes.record_of(path).name, today)):
         (folder / name).write_text(json.dumps(record))
     with pytest.raises(WeightsError, match="delete the file"):
         find("tiny", folder=folder, catalogue=listed)
@@ -285,8 +285,8 @@ def test_a_record_is_of_one_place(tmp_path, monkeypatch):
 def test_a_damaged_record_means_to_hash_again(tmp_path, record):
     listed, path = catalogue(tmp_path), tmp_path / "tiny.gguf"
     path.write_bytes(CONTENT)
-    weights.records().mkdir(parents=True)
-    weights._record(path).write_text(record)
+    hashes.records().mkdir(parents=True)
+    hashes.record_of(path).write_text(record)
     assert find("tiny", folder=tmp_path, catalogue=listed) == path
 
 

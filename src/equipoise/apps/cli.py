@@ -115,8 +115,10 @@ COLLECT_AFTER = 50_000
 
 
 def program() -> None:
-    """What the shell starts: `main`, with few collections of garbage (benchmarks/LOG.md, "A command's start")."""
+    """What the shell starts: `main`, with few collections of garbage, and without the threads that numpy starts when it
+    is imported (benchmarks/LOG.md, "A command's start")."""
     gc.set_threshold(COLLECT_AFTER)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     finally:

@@ -155,8 +155,9 @@ class FilteredNearest(Nearest):
         """See Nearest; with codes only if the scope by itself would have them, however large the whole is."""
         ids, bits, filed = self._whole().signs()
         rows = self._inside()
-        kept = filed and not self._holds_at_most(IN_MEMORY)
-        return Signs(ids[rows], bits[:, rows], filed._replace(codes=filed.codes[rows]) if kept else None)
+        if filed is None or self._holds_at_most(IN_MEMORY):
+            return Signs(ids[rows], bits[:, rows])
+        return Signs(ids[rows], bits[:, rows], filed._replace(codes=filed.codes[rows]))
 
     def _inside(self) -> Rows:
         """The rows of the whole that are in this scope, ascending."""

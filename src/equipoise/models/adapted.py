@@ -3,7 +3,7 @@ one tells whether texts answer a question."""
 
 from typing import ClassVar
 
-from equipoise.models.crossencoder import CrossEncoder, check_weights
+from equipoise.models.crossencoder import CrossEncoder, weights_of
 from equipoise.models.encoder import checked
 from equipoise.models.sessions import Session, session
 
@@ -30,9 +30,8 @@ class AdaptedCrossEncoder(CrossEncoder):
         return f"{self.task}-{self.form}/{self.version}/{self._max_tokens}"
 
     def _session(self) -> Session:
-        check_weights(self._folder)
-        checked(self._folder, self.graph(), f"{self.task}.toml", "build_adapted.py")
-        return session(self._folder / self.graph())
+        weights_of(self._folder)
+        return session(checked(self._folder, self.graph(), f"{self.task}.toml", "build_adapted.py"))
 
 
 class RankingModel(AdaptedCrossEncoder):

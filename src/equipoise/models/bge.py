@@ -66,7 +66,7 @@ class BgeEncoder(AtFirstUse):
         return np.array(list(pool.map(read, texts)), np.float32).reshape(len(texts), DIMENSIONS)
 
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(checked(DATA, TOKENIZER)))
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
 

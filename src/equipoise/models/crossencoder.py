@@ -1,7 +1,6 @@
 """The embedded cross-encoder: question and text read together by ms-marco-MiniLM-L-12-v2, on the CPU, without torch."""
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -79,15 +78,13 @@ class CrossEncoder(AtFirstUse):
         return tokenizer_of(self._folder, self._max_tokens)  # cuts the longer of the two, which is the text
 
     def _session(self) -> Session:
-        check_weights(self._folder)
-        return session(self._folder / MODEL)
+        return session(weights_of(self._folder))
 
 
-@cache
-def check_weights(folder: Path) -> None:
-    """Check that the file is the one this version was made with, once for all models that read it: hashing takes half
-    as long as loading. Raises WeightsError."""
-    checked(folder, MODEL, MANIFEST, "build_crossencoder.py")
+def weights_of(folder: Path) -> Path:
+    """The path of the file, which models made from it read, too. Raises WeightsError unless it is the one this version
+    was made with."""
+    return checked(folder, MODEL, MANIFEST, "build_crossencoder.py")
 
 
 READER = CrossEncoder()

@@ -3,7 +3,6 @@
 Also the optional abilities of encoders beyond `core.protocols.Encoder`.
 """
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.models.control import encodable
+from equipoise.models.hashes import sha256_of
 from equipoise.models.sessions import AtFirstUse, Session, session
 
 DATA = Path(__file__).parent / "data"
@@ -90,29 +90,29 @@ def batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
             yield batch
 
 
-def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "build_encoder.py") -> bytes:
-    """The bytes of an embedded model's file, once their sha256 is the manifest's; else raises WeightsError.
+def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "build_encoder.py") -> Path:
+    """The path of an embedded model's file, if its sha256 is the manifest's; else raises WeightsError.
 
     `script` in scripts/ is what made it, for the message.
     """
     remedy = f"reinstall equipoise, or in a checkout run  python scripts/{script}"
     try:
         expected = tomllib.loads((folder / manifest).read_text("utf-8"))[name]
-        content = (folder / name).read_bytes()
+        digest = sha256_of(folder / name, expected)
     except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
         raise WeightsError(f"{folder / name} of the encoder cannot be read ({error}): {remedy}") from error
-    if (digest := hashlib.sha256(content).hexdigest()) != expected:
+    if digest != expected:
         raise WeightsError(
             f"{folder / name} of the encoder is damaged or was replaced (sha256 {digest[:12]}..., expected "
             f"{expected[:12]}...): {remedy}"
         )
-    return content
+    return folder / name
 
 
 @cache
 def tokenizer_of(folder: Path, most: int) -> Tokenizer:
     """The tokenizer of the package's models, which cuts at `most` tokens: one shared object. Raises WeightsError."""
-    tokenizer = Tokenizer.from_buffer(checked(folder, TOKENIZER))
+    tokenizer = Tokenizer.from_file(str(checked(folder, TOKENIZER)))
     tokenizer.enable_truncation(most)
     return tokenizer
 

@@ -70,7 +70,7 @@ class MpnetEncoder(AtFirstUse):
         return np.array(list(pool.map(read, texts)), np.float32).reshape(len(texts), self.dimensions)
 
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
+        tokenizer = Tokenizer.from_file(str(checked(DATA, TOKENIZER)))
         tokenizer.enable_truncation(MAX_TOKENS - 2)
         return tokenizer
 

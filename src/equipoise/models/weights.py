@@ -5,20 +5,19 @@ whose sha256 differs is refused. `folder` is everywhere the folder of the weight
 setting (EQUIPOISE_MODEL_FOLDER), and None is `default_folder()`.
 """
 
-import hashlib
-import json
 import os
 import shutil
 import sqlite3
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from equipoise.core.errors import InputError, ModelUnavailable, WeightsError
+from equipoise.models import hashes
 from equipoise.models.download import download, opened, refuse_unless_plain
 
 CATALOGUE = Path(__file__).parent / "weights.toml"
@@ -60,14 +59,6 @@ def default_folder() -> Path:
     return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "models"
 
 
-def records() -> Path:
-    """`equipoise/verified` in the user's cache folder: what was hashed, where nobody else writes.
-
-    A record beside the file would come with the folder, from whoever made it.
-    """
-    return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "verified"
-
-
 def read_catalogue(path: Path = CATALOGUE) -> dict[str, Weights]:
     """Every entry by its name. Raises InputError when the file cannot be used."""
     try:
@@ -97,23 +88,18 @@ def find(
 ) -> Path | None:
     """The path of the verified weights `name`, None when they are not on this disk.
 
-    The sha256 is taken once (seconds for a gigabyte) and remembered in `records()` with the file's place, size and
-    times; `verify` takes it again. Raises WeightsError when it is not the catalogue's, InputError for
-    an unknown name.
+    The sha256 is taken once (seconds for a gigabyte) and remembered; `verify` takes it again. Raises WeightsError when
+    it is not the catalogue's, InputError for an unknown name.
     """
     weights = _lookup(name, catalogue)
     path = (folder or default_folder()) / weights.file
     if not path.is_file():
         return None
-    if not verify and _remembered(path, weights):
-        return path
-    before = _stamp(path, weights)
-    if (digest := _sha256(path)) != weights.sha256:
+    if (digest := hashes.sha256_of(path, weights.sha256, again=verify)) != weights.sha256:
         raise WeightsError(
             f"{path} has sha256 {digest[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the "
             f"file and run  equipoise models pull {name}"
         )
-    _remember(path, before)  # one that was changed meanwhile has another stamp
     return path
 
 
@@ -214,7 +200,7 @@ def _fetch(weights: Weights, folder: Path, progress: Progress) -> Path:
                 f"{weights.name} could not be fetched from {weights.url}: {error}. Run the pull again to resume it, "
                 f"{by_hand}"
             ) from error
-        if (digest := _sha256(partial)) == weights.sha256:
+        if (digest := hashes.sha256_of(partial, weights.sha256)) == weights.sha256:
             return _finish(weights, folder)
         partial.unlink()
     raise WeightsError(
@@ -228,45 +214,8 @@ def _finish(weights: Weights, folder: Path) -> Path:
     with opened(partial) as file:
         os.fsync(file.fileno())
     partial.replace(path)
-    _remember(path, _stamp(path, weights))
+    hashes.remember(path, weights.sha256)
     return path
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _stamp(path: Path, weights: Weights) -> dict[str, int | str]:
-    """What identifies the bytes of a file, as far as a file system tells: nobody can set its change time."""
-    real = path.resolve()
-    status = real.stat()
-    return {
-        "path": str(real),
-        "sha256": weights.sha256,
-        "size": status.st_size,
-        "mtime_ns": status.st_mtime_ns,
-        "ctime_ns": status.st_ctime_ns,
-        "inode": status.st_ino,
-        "device": status.st_dev,
-    }
-
-
-def _record(path: Path) -> Path:
-    return records() / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()}.json"
-
-
-def _remember(path: Path, stamp: dict[str, int | str]) -> None:
-    with suppress(OSError):  # then it is hashed again the next time
-        records().mkdir(parents=True, exist_ok=True)
-        _record(path).write_text(json.dumps(stamp), "utf-8")
-
-
-def _remembered(path: Path, weights: Weights) -> bool:
-    try:
-        return bool(json.loads(_record(path).read_text("utf-8")) == _stamp(path, weights))
-    except (OSError, ValueError, RecursionError):
-        return False
 
 
 @contextmanager
