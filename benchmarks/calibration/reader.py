@@ -304,7 +304,7 @@ def _counted(rows: Sequence[Row]) -> str:
 
 def _config() -> Row:
     """What rows depend on: another --out is wanted where one of it changes."""
-    widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, FOLLOWING, K]
+    widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, RERANKED, FOLLOWING, K]
     return {
         "reranker": READER.name,
         "decision": DECISION.name,

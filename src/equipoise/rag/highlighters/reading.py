@@ -26,8 +26,6 @@ BEHIND = 4.0
 SEEDS = 2
 """Sentences that windows are grown around, and rows that are read cell by cell: with 4 as many of 280
 questions are answered rightly."""
-WIDEST = 2
-"""Sentences of a window."""
 WIDE = 3
 """Columns beside the first from which on a table row is also read cell by cell."""
 USUAL = frozenset(
@@ -216,16 +214,21 @@ def _rank_key(window: Window) -> float:
 
 
 def _wider_windows(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences of one section and numbered item that hold the seed, unless it is read
-    with more or is a row of a table, which stands for itself."""
+    """The windows of two sentences that hold the seed, unless it is read with more or is a row of a table, which stands
+    for itself."""
     if seed.read_stretches != ((seed.start, seed.end),) or is_loaded_row(seed.text):
         return
-    above = [seed.passage.path_at(sentence.start) for sentence in group]
-    for size in range(2, WIDEST + 1):
-        for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
-            items = any(is_numbered(sentence.text) for sentence in group[first + 1 : first + size])
-            if above[first] == above[first + size - 1] and not items:
-                yield _window(group, first, first + size, seed.passage_score)
+    for first in range(max(0, seed.first - 1), min(seed.first, len(group) - 2) + 1):
+        if _goes_on(*group[first : first + 2]):
+            yield _window(group, first, first + 2, seed.passage_score)
+
+
+def _goes_on(sentence: Sentence, following: Sentence) -> bool:
+    """Whether both stand in one section and one paragraph or numbered item, or the second answers the first."""
+    passage = sentence.passage
+    is_paragraph = "\n\n" not in passage.text[sentence.end : following.start] or sentence.text.endswith("?")
+    is_section = passage.path_at(sentence.start) == passage.path_at(following.start)
+    return is_section and is_paragraph and not is_numbered(following.text)
 
 
 def _window(group: Sequence[Sentence], first: int, last: int, passage_score: float) -> Window:
