@@ -93,6 +93,34 @@ def test_what_is_said_of_one_person_is_said_of_no_other(question):
     assert left("Is the dr in?", text).count("/") == 4
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        (
+            "How long is the notice period after probation?",
+            "During probation the notice period is a week.",
+            False,
+        ),
+        (
+            "How long is the notice period after the probation?",
+            "After probation it is a month, before it a week.",
+            True,
+        ),
+        ("What is the smallest pack size?", "The default pack size is 16 MiB.", False),
+        ("What is the smallest pack size?", "The default pack size is 16 MiB, the minimum 4.", True),
+        ("What is the default limit of packs?", "The default is 16.", True),
+        ("What is for lunch on Tuesday?", "Monday lunch: cod and peas.", False),
+        ("What is for lunch on Monday?", "Monday lunch: cod and peas.", True),
+        ("Is there cod on Tuesday?", "Monday lunch: cod and peas.", True),
+        ("What is for lunch on Tuesday?", "# Monday to Friday\n\nCod and peas.", True),
+        ("What is for lunch on Tuesday?", "# Monday\n\nCod and peas.", False),
+        ("What is for lunch on Tuesday?", "# Monday\n\nCod and peas, as on Tuesday.", True),
+    ],
+)
+def test_what_says_the_opposite_is_no_answer(question, text, answers):
+    assert bool(left(question, text)) == answers
+
+
 def test_people_named_together_are_meant_together():
     text = "Mr Ash, Ms Bell and Dr Cole are on call. They sit upstairs. Mrs Dahl is not."
     assert left("Is Ms Bell on call?", text).endswith("They sit upstairs.")
