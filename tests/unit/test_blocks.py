@@ -222,6 +222,20 @@ def test_blocks_know_the_heading_they_stand_under():
     assert [b.under for b in outlined(blocks(text))] == [-1, -1, 1, 1, 3, -1, 5]
 
 
+@pytest.mark.parametrize(
+    ("below", "intros"),
+    [
+        ("```\nwinget install ferry\n```", [-1, 0]),
+        (".. code-block:: bash\n\n   ferry --now", [-1, -1, 0]),
+        ("```\nferry a\n```\n\n```\nferry b\n```", [-1, 0, 0]),
+        (f"{SAY}\n\n```\nferry a\n```\n\n```\nferry b\n```", [-1, -1, 1, -1]),
+        ("```\n" + "ferry --now\n" * 50 + "```", [-1, -1]),
+    ],
+)
+def test_short_code_right_below_a_heading_is_read_with_it(below, intros):
+    assert [b.intro for b in outlined(blocks(f"## Install\n\n{below}"))] == intros
+
+
 PIECES = st.sampled_from(
     ["\n", "\n\n", "  ", "- ", "1. ", "1.2 ", "# ", "====\n", "----", "```", "::", ":", "a | b |", "\t", "A b", "x.",
      "[a](b)", ".. a::", "<a>", "**", "....3", "\u2029", "\r", "é", "| ", "> "]

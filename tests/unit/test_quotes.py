@@ -136,6 +136,13 @@ def test_what_is_shown_with_a_sentence(text, piece, shown):
     assert quoted(text, piece) == ([shown], ())
 
 
+def test_code_alone_below_its_heading_is_read_and_quoted_with_it():
+    text = "## On Linux\n\nUse apt.\n\n## On Windows\n\n```\nwinget install Ferry\n```"
+    source, shown = document(text), text.partition("apt.\n\n")[2]
+    assert [text[slice(*one)] for one in stretches_to_read(source, source.sentences[-1])] == [shown]
+    assert quoted(text, "```\nwinget install Ferry\n```")[0] == [shown]
+
+
 def test_a_question_in_a_text_is_read_with_its_answer_or_not_at_all():
     source = document(ASKED)
     assert stretches_to_read(source, source.sentences[0]) == [(0, len(ASKED))]

@@ -8,22 +8,29 @@ from equipoise.text.visible import MAX_TITLE, title
 
 _LOOK = 2_000  # characters of a heading that are looked at
 _DEEP = 9  # longest chain of blocks that introduce each other
+_LISTING = 600  # characters from which on code is no command or example, but something to look through
 _RULES = frozenset("=-~*_^\"'#+`:.")
 _NAME = re.compile(r"(?:[-*+\u2022] |\d{1,3}[.)] )?(?=[^\n:]*[^\W\d_])([^\n]{1,80}?)(?=:[*_`]*\s)")
 """What an entry of a list is about: "--delete" of "- --delete: Removes files"."""
 
 
 def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """The blocks with `under` filled in, from the levels of headings."""
+    """The blocks with `under` filled in, from the levels of headings; code right below a heading, which no sentence
+    introduces, is read with the heading, unless it is longer than _LISTING."""
     outline: list[Block] = []
     open_: list[int] = []  # headings that enclose what comes, highest first
+    bare = False  # nothing but code stands below the last heading so far
     for row, block in enumerate(blocks):
         if block.kind is BlockKind.HEADING:
             while open_ and outline[open_[-1]].level >= block.level:
                 open_.pop()
-        outline.append(block._replace(under=open_[-1] if open_ else -1))
+        under = open_[-1] if open_ else -1
+        below = block.kind is BlockKind.CODE and bare and block.end - block.start <= _LISTING
+        intro = under if below and block.intro < 0 else block.intro
+        outline.append(block._replace(intro=intro, under=under))
         if block.kind is BlockKind.HEADING:
             open_.append(row)
+        bare = block.kind is BlockKind.HEADING or (bare and block.kind in (BlockKind.CODE, BlockKind.ASIDE))
     return tuple(outline)
 
 
