@@ -16,7 +16,7 @@ from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.colors import CLEAR, near
 from equipoise.corpus.loaders.hidden import WHITE, Look, look
 from equipoise.corpus.loaders.htmltables import layout_of
-from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.loaded import decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.page import Page
 
@@ -41,31 +41,35 @@ class Linked:
         return Cascade(sheets)
 
 
-def load_html(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document: the visible text. Its title is <title>, else the first <h1>."""
-    outline = Outline()
-    title = read_page(path, decode_page(path, data), outline)
-    return [outline.loaded(title or path.stem)]
-
-
 def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None" = None) -> str:
     """Add the blocks of a page to `outline`; its title, empty without one. Raises UnreadableFile, MemoryError.
 
     `linked` has the style sheets that the page links to, none by default.
     """
-    linked = linked or Linked()
+    return read_tree(parsed(path, source), outline, linked)
+
+
+def parsed(path: Path, source: str) -> LexborHTMLParser:
+    """The tree of a page, which has a body. Raises UnreadableFile, MemoryError."""
     try:
         tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     except SelectolaxError as error:  # any text is HTML: the parser fails only for want of memory
         raise MemoryError from error
-    root = tree.root
-    if tree.body is None or root is None:
+    if tree.body is None or tree.root is None:
         raise UnreadableFile(str(path), "there is no page body in the file; check that it is HTML")
+    return tree
+
+
+def read_tree(tree: LexborHTMLParser, outline: Outline, linked: "Linked | None" = None) -> str:
+    """As `read_page`, of a page that is `parsed`."""
+    linked = linked or Linked()
     sheets, elsewhere = _sheets(tree, linked)
     cascade = linked.cascade(sheets)
     cascade.look_at(tree)
     page = Page(outline, cascade, *layout_of(tree), linked.notes)
-    page.read(root, Look(paper="" if elsewhere else WHITE, bare=not elsewhere and _is_bare(tree, cascade)))
+    if (root := tree.root) is not None:
+        bare = not elsewhere and _is_bare(tree, cascade)
+        page.read(root, Look(paper="" if elsewhere else WHITE, bare=bare))
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""
     return title or page.heading

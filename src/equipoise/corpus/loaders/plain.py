@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.core.metadata import cleaned
+from equipoise.core.metadata import Scalar, cleaned
 from equipoise.core.types import Block, BlockKind
 from equipoise.core.where import value
 from equipoise.corpus.loaders.html import read_page
@@ -50,6 +50,15 @@ def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
+    outline = Outline()
+    title, said = add_markdown(outline, path, raw, has_html=has_html)
+    return [replace(outline.loaded(title or _title(outline) or path.stem), metadata=said)]
+
+
+def add_markdown(
+    outline: Outline, path: Path, raw: str, *, has_html: bool = True
+) -> tuple[str, dict[str, Scalar]]:
+    """Append the blocks of a Markdown text; the title, if any, and the other metadata of its front matter."""
     text = clean(raw)
     scan = Scan(text, has_html=has_html)
     pages = [_page(path, scan.sheets, text[start:end]) for start, end in scan.whole]
@@ -57,13 +66,11 @@ def _markdown(path: Path, raw: str, *, has_html: bool) -> list[LoadedDocument]:
     edited = _edited(text, sorted([*gone, *scan.shown]))
     front = _front_matter(edited.split("\n", _FRONT_LINES)[:_FRONT_LINES])
     starts = with_lines(raw, text, [Block(BlockKind.PARAGRAPH, *whole) for whole in scan.whole])
-    outline = Outline(hidden=sum(len(one_line(text[start:end])) for start, end in scan.hidden))
+    outline.hidden += sum(len(one_line(text[start:end])) for start, end in scan.hidden)
     apart = [(one.line, page) for one, page in zip(starts, pages, strict=True)]
     add_blocks(outline, edited.replace(BREAK, "\n"), with_lines(raw, edited, blocks(edited)), apart)
-    title = one_line(front.pop("title", "")) or _title(outline) or path.stem
-    return [
-        replace(outline.loaded(title), metadata=cleaned({key: value(said) for key, said in front.items()}))
-    ]
+    title = one_line(front.pop("title", ""))
+    return title, cleaned({key: value(said) for key, said in front.items()})
 
 
 def _page(path: Path, sheets: list[str], source: str) -> Outline:
