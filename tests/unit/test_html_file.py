@@ -1,4 +1,4 @@
-"""A file of HTML is a page, with the front matter above it."""
+"""A file of HTML is a page, with the front matter above it and the day that it says."""
 
 from datetime import date
 from pathlib import Path
@@ -36,3 +36,19 @@ def test_front_matter_hides_what_a_page_would_hide():
     page = loaded('---\ntitle: Stays <span style="display:none">in secret</span>\n---\n<p>Near.</p>')
     assert "secret" not in page.text + page.title
     assert page.hidden
+
+
+@pytest.mark.parametrize(
+    ("said", "metadata"),
+    [
+        ('property="article:modified_time" content="2024-03-02T10:00:00Z"', {"date": date(2024, 3, 2)}),
+        ('name="DCTERMS.date" content=" 2023-01-31 "', {"date": date(2023, 1, 31)}),
+        ('name="date" content="May 2024"', {}),
+        ('name="date" content="2024\x07"', {}),
+        ('name="date"', {}),
+    ],
+)
+def test_a_page_is_of_the_day_that_it_says(said, metadata):
+    page = f"<head><meta {said}></head><p>Near."
+    assert loaded(page).metadata == metadata
+    assert loaded(f"---\ndate: 2021-01-01\n---\n{page}").metadata == {"date": date(2021, 1, 1)}

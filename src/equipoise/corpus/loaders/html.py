@@ -6,11 +6,14 @@ Navigation is an aside. Controls are left out, and by the rule of `hidden.py` wh
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
+from equipoise.core import metadata
 from equipoise.core.errors import UnreadableFile
+from equipoise.core.metadata import Scalar
 from equipoise.corpus.loaders import css, encodings
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.colors import CLEAR, near
@@ -24,6 +27,9 @@ _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{
 _SNIFFED = 4096
 _PICTURES = "button, canvas, embed, iframe, img, input, mark, object, select, svg, textarea, video"
 _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
+_DATES = (
+    "article:modified_time", "last-modified", "dcterms.modified", "article:published_time", "dcterms.date", "date",
+)  # fmt: skip
 
 
 class Linked:
@@ -73,6 +79,16 @@ def read_tree(tree: LexborHTMLParser, outline: Outline, linked: "Linked | None" 
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""
     return title or page.heading
+
+
+def dated(tree: LexborHTMLParser) -> dict[str, Scalar]:
+    """The day on which the page says that it was changed last, else published."""
+    for name in _DATES:
+        node = tree.css_first(f'meta[property="{name}" i][content], meta[name="{name}" i][content]')
+        said = (node.attributes.get("content") or "").strip()[:10] if node else ""
+        if isinstance(day := metadata.cleaned({metadata.DATE: said}).get(metadata.DATE), date):
+            return {metadata.DATE: day}
+    return {}
 
 
 def decode_page(path: Path, data: bytes) -> str:

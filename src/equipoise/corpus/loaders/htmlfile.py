@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise.core.metadata import Scalar
-from equipoise.corpus.loaders.html import decode_page, parsed, read_tree
+from equipoise.corpus.loaders.html import dated, decode_page, parsed, read_tree
 from equipoise.corpus.loaders.loaded import LoadedDocument
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.plain import add_markdown
@@ -23,8 +23,9 @@ def load_html(path: Path, data: bytes) -> list[LoadedDocument]:
     if below:
         title, front = add_markdown(outline, path, f"{source[:below]}\n")
     tree = parsed(path, source[below:])
+    days = dated(tree)
     named = read_tree(tree, outline)
-    return [replace(outline.loaded(title or named or path.stem), metadata=front)]
+    return [replace(outline.loaded(title or named or path.stem), metadata={**days, **front})]
 
 
 def _front_end(source: str) -> int:

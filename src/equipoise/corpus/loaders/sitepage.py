@@ -5,28 +5,23 @@ Runs in a worker process, as whatever parses bytes of others. `corpus.pages` sen
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from equipoise.core import metadata
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.metadata import Scalar
 from equipoise.corpus import loaders
 from equipoise.corpus.loaders import encodings
-from equipoise.corpus.loaders.html import decode_page, read_page
+from equipoise.corpus.loaders.html import dated, decode_page, read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.written_by import of_readers
 
 MOST_LINKS, LONGEST_LINK = 5_000, 2_000
 _ROBOTS = "meta[name=robots i], meta[name=equipoise i]"
-_DATES = (
-    "article:modified_time", "last-modified", "dcterms.modified", "article:published_time", "dcterms.date", "date",
-)  # fmt: skip
 _FEW_WORDS = 120
 """Words, at most, of a page with a password field that is only for logging in."""
 _STYLES = "style, link[rel~=stylesheet]"
@@ -65,7 +60,7 @@ def load_page(path: Path, data: bytes, asked: dict[str, Any]) -> SitePage:
         node.decompose()
     told = _told(tree, str(asked["address"]))
     own = tree.html or "" if theirs else source
-    documents, why = _documents(path, own, title or path.stem, _dated(tree))
+    documents, why = _documents(path, own, title or path.stem, dated(tree))
     comments, _ = (
         _documents(path, others, f"Comments: {title or path.stem}", {}, as_is=True) if theirs else ([], "")
     )
@@ -75,16 +70,6 @@ def load_page(path: Path, data: bytes, asked: dict[str, Any]) -> SitePage:
 def _title(tree: LexborHTMLParser) -> str:
     node = tree.css_first("title")
     return one_line(node.text(deep=True)) if node else ""
-
-
-def _dated(tree: LexborHTMLParser) -> dict[str, Scalar]:
-    """The day on which the page says that it was changed last, else published."""
-    for name in _DATES:
-        node = tree.css_first(f'meta[property="{name}" i][content], meta[name="{name}" i][content]')
-        said = (node.attributes.get("content") or "").strip()[:10] if node else ""
-        if isinstance(day := metadata.scalar(said), date):
-            return {metadata.DATE: day}
-    return {}
 
 
 def _only(tree: LexborHTMLParser, nodes: Sequence[LexborNode]) -> str:
