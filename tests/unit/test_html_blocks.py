@@ -17,6 +17,17 @@ def test_headings_have_levels_and_the_mark_of_a_permanent_link_is_no_part_of_the
     ]
 
 
+def test_a_list_right_within_a_list_is_read_with_the_item_above_it():
+    body = "<ul><li>wash</li><ul><li>hot</li><li>cold</li></ul><ul><li>long</li></ul><li>dry</li></ul>"
+    assert page(body) == [
+        ("item", 1, "", "- wash"),
+        ("item", 2, "- wash", "- hot"),
+        ("item", 2, "- wash", "- cold"),
+        ("item", 2, "- wash", "- long"),
+        ("item", 1, "", "- dry"),
+    ]
+
+
 def test_items_know_their_depth_and_the_paragraph_before_their_list():
     body = "<p>Do this:<ul><li>wash<li><p>dry</p><p>slowly</p><ol><li>by air</ol></ul><ul><li>rest</ul>"
     assert page(body) == [

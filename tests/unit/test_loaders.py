@@ -110,7 +110,13 @@ class TestHtml:
 
     def test_lists_are_marked(self):
         body = "<ul><li>one<li><p>two</p><p>more</p><li><ul><li>deep</ul></ul><p>after"
-        assert self.text(body) == "- one\n\n- two\n\nmore\n\n- deep\n\nafter"
+        assert self.text(body) == "- one\n\n- two\n\nmore\n\n  - deep\n\nafter"
+
+    @pytest.mark.parametrize("close", ["", "</li>"])
+    def test_lists_within_lists_are_indented(self, close):
+        body = f"<ul><li>You need:{close}<ul><li>first day<ul><li>noon</ul><li>last day</ul><li>A form</ul>"
+        text = "- You need:\n\n  - first day\n\n    - noon\n\n  - last day\n\n- A form"
+        assert self.text(body) == text
 
     def test_preformatted_text_is_kept(self):
         assert self.text("<p>code:</p><pre>if x:\n    <b>y</b> = 1\n</pre>") == "code:\n\nif x:\n    y = 1"

@@ -13,7 +13,7 @@ from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.htmltables import OpenTable
 from equipoise.corpus.loaders.loaded import LOWEST, one_line, placed, whole, words
 from equipoise.corpus.loaders.numbering import html_list, numeral
-from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.outline import APART, Outline
 
 _LEFT_OUT = words("""
     audio button canvas datalist head iframe input math object script select style svg template textarea title video
@@ -39,6 +39,7 @@ _WAYS = re.compile(r"\b(?:next|prev(?:ious)?|up|top|home|contents|index)\b", re.
 """What stands beside links to neighbouring pages."""
 _DIGIT = re.compile(r"\d")
 _BACK = " \u21a9\ufe0e\u2191^"  # signs of the link from a note back to the text
+_STEP = "  "  # before an item of a list within another, for each
 _BREAK = "\0"  # stands for <br>; no page can hold it
 
 
@@ -58,13 +59,14 @@ class _Open:
 
 @dataclass(slots=True)
 class _List:
-    """An open list: the block that it is read with, and the last term of a list of definitions."""
+    """An open list: the block that it is read with, the last term of a list of definitions, and the last item."""
 
     intro: int
     kind: str = ""  # of its numbers, as `numbering.numeral` has it; empty without any
     next: int = 1
     step: int = 1
     term: int = -1
+    last: int = -1
 
     def mark(self, node: LexborNode) -> str:
         """What stands before an item, which counts."""
@@ -196,15 +198,22 @@ class Page:
         elif tag in _HEADINGS:
             self._level = int(tag[1])
         elif tag in _LISTS:
-            intro = self.outline.introducing()
-            is_item = intro >= 0 and self.outline.blocks[intro].kind is BlockKind.ITEM
-            above = self._holder()
             style = self.cascade.style(tag, node.attributes, node.mem_id) if tag == "ol" else {}
-            lead = intro if above == intro or not is_item else above
+            lead = self._leading(node)
             self._lists.append(_List(lead, *html_list(node, style)) if tag == "ol" else _List(lead))
         elif tag in _ITEMS:
             within = self._lists[-1] if self._lists else _List(-1)
             self._items.append(_Item(tag, within, max(1, len(self._lists)), within.mark(node)))
+
+    def _leading(self, node: LexborNode) -> int:
+        """The block that a list is read with: the item that it stands in, or right behind within another list; else the
+        paragraph before it."""
+        last = self._lists[-1].last if self._lists else -1
+        if last >= 0 and node.parent is not None and node.parent.tag in _LISTS:
+            return last
+        intro, above = self.outline.introducing(), self._holder()
+        is_item = intro >= 0 and self.outline.blocks[intro].kind is BlockKind.ITEM
+        return above if is_item else intro
 
     def _holder(self) -> int:
         """The block of the innermost open item that has one, or the term that it explains, else -1."""
@@ -359,7 +368,7 @@ class Page:
         else:
             row = self._add_item(item, text)
         if item is not None and first:
-            item.row = row
+            item.row = item.within.last = row
 
     def _add_item(self, item: _Item, text: str) -> int:
         """Append the first block of a list item; a term that is a label is an aside once it is explained."""
@@ -369,7 +378,8 @@ class Page:
             if self.outline.blocks[term].kind is BlockKind.ITEM and is_label(self.outline.text_of(term)):
                 self.outline.change(term, BlockKind.ASIDE)
         kind = self._kind(BlockKind.ITEM, text)
-        return self.outline.add(kind, item.mark + text, level=item.level, intro=intro)
+        gap = APART + _STEP * (item.level - 1)
+        return self.outline.add(kind, item.mark + text, level=item.level, intro=intro, gap=gap)
 
     def _kind(self, kind: BlockKind, text: str) -> BlockKind:
         """`kind`, or an aside in navigation, and where there are only links."""
