@@ -156,3 +156,26 @@ def test_icons_players_and_backslashes_are_what_the_page_shows():
         "v1.7",
         "End.",
     ]
+
+
+def test_lines_of_template_tags_are_left_out_but_for_code():
+    text = (
+        "# Tea\n\n{% include nav.html %}\n\nIt costs {% price %}.\n{%- if a -%} {% if b %}\nMilk `{% x %}`.\n\n"
+        "```\n{% keep %}\n```\n\n`{% keep %}`\n\n    {% keep %}\n"
+    )
+    assert [said for *_, said in outline("a.md", text)] == [
+        "# Tea", "It costs {% price %}.", "Milk `{% x %}`.", "```\n{% keep %}\n```", "`{% keep %}`", "{% keep %}",
+    ]  # fmt: skip
+    page = (
+        "<h1>Tea</h1>{% markdown %}<p>{% include nav.html %}</p><p>It costs {% price %}.\n"
+        "{%- if a -%} {% if b %}\nMilk.<pre>\n{% keep %}\n</pre><p><code>{% keep %}</code>"
+    )
+    assert [said for *_, said in outline("a.html", page)] == [
+        "Tea", "It costs {% price %}. Milk.", "{% keep %}", "{% keep %}",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("opens", ["<!--", '<span style="display:none">', "~~"])
+def test_a_template_tag_does_not_show_what_is_hidden(opens):
+    closes = {"<!--": "-->", "~~": "~~"}.get(opens, "</span>")
+    assert "secret" not in document_of("a.md", f"Tea.\n\n{{% {opens}a %}}\nsecret{closes}\n").text

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import clean, one_line, placed, words
+from equipoise.corpus.loaders.templates import without_tags
 from equipoise.text.lines import fence_of
 
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
@@ -146,7 +147,9 @@ class Scan:
                 in_list = _ITEM.match(line) is not None or (
                     in_list and (deep or line[0] == " " or not after_blank)
                 )
-                if not in_code and _MAY_HIDE.search(line):
+                if self._has_html and not in_code and not without_tags(line):
+                    self.shown.append((place, end, ""))
+                elif not in_code and _MAY_HIDE.search(line):
                     for start, stop in self._in_line(place, end, starts_block=after_blank):
                         yield start, stop
                         end = max(end, stop)

@@ -14,6 +14,7 @@ from equipoise.corpus.loaders.htmltables import OpenTable
 from equipoise.corpus.loaders.loaded import LOWEST, one_line, placed, whole, words
 from equipoise.corpus.loaders.numbering import html_list, numeral
 from equipoise.corpus.loaders.outline import APART, Outline
+from equipoise.corpus.loaders.templates import without_tags
 
 _LEFT_OUT = words("""
     audio button canvas datalist head iframe input math object script select style svg template textarea title video
@@ -123,7 +124,7 @@ class Page:
         while node is not None:
             tag, below = node.tag or "", None
             if tag == "-text":
-                self._take(node.text_content or "")
+                self._take(node)
             elif not tag.startswith(("-", "!")):
                 self._enter(node, tag)
                 below = None if tag in _LEFT_OUT else node.child
@@ -256,9 +257,11 @@ class Page:
             if tag == "dt":
                 item.within.term = item.row
 
-    def _take(self, text: str) -> None:
+    def _take(self, node: LexborNode) -> None:
         """Text between tags: shown or hidden; a few hidden words in navigation, as of a search box, do not count."""
-        here = self._opened[-1]
+        here, text = self._opened[-1], node.text_content or ""
+        if not self._preformatted and node.parent is not None and node.parent.tag in _BLOCKS:
+            text = without_tags(text)
         if not here.shows:
             line = one_line(text)
             self.outline.hidden += len(line) if here.aside < 2 or len(line) >= _LONG else 0
