@@ -4,7 +4,7 @@ Whoever runs the command line is the operator: so it also shows what failed, whi
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
@@ -12,11 +12,10 @@ from textwrap import shorten
 from equipoise.apps.indexed import MULTILINGUAL
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.results import Answer, Others, Reason, Refusal, SubAnswer, placed
-from equipoise.core.types import BlockKind, Highlight, Passage, Trust
+from equipoise.core.types import Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
-from equipoise.text.blocks import blocks
-from equipoise.text.lines import is_loaded_row, looks_like_code
+from equipoise.rag.summarizers.layout import joined_rows, rows
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
@@ -24,12 +23,8 @@ BEGINNING = 160
 """Characters shown of a passage that is only listed."""
 TITLE = 60
 """Characters of a title among others."""
-NARROWEST = 45
-"""Width of the narrowest column that a page or a mail wraps its lines to."""
 NAMED = 20
 """Files named for each reason why files are left out."""
-CODE = "    "
-"""What indents the lines of code, at least."""
 
 
 def show(
@@ -146,13 +141,14 @@ def _show_written(
 
 
 def lines(item: Highlight) -> list[list[tuple[str, str]]]:
-    """A quote as lines of (text, style): paragraphs, items and rows are reflowed; code, addresses and verses keep their
-    lines. If more than the picked text is shown, what was picked is bold."""
+    """A quote as lines of (text, style): paragraphs, items and rows are reflowed; code, settings, addresses and verses
+    keep their lines. If more than the picked text is shown, what was picked is bold."""
     marks = item.marks if len(item.text) > sum(end - start for start, end in item.marks) else ()
     borders = {border for mark in marks for border in mark}
     shown = []
-    for start, end, fold in _rows(item.text):
-        cuts = sorted({start, end, *(border for border in borders if start < border < end)})
+    for row in rows(item.text, verses=True):
+        fold = str.rstrip if row.is_code else _folded
+        cuts = sorted({row.start, row.end, *(border for border in borders if row.start < border < row.end)})
         shown.append(
             [
                 (fold(item.text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
@@ -160,37 +156,6 @@ def lines(item: Highlight) -> list[list[tuple[str, str]]]:
             ]
         )
     return [parts for line in shown if (parts := [part for part in line if part[0].strip()])]
-
-
-def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
-    """(start, end, fold) of each line that is printed; `fold` makes the text of a part of it."""
-    for block in blocks(text):
-        said = text[block.start : block.end]
-        kept = block.kind is BlockKind.PARAGRAPH and (_has_short_lines(said) or _is_of_code(said))
-        code = kept or block.kind is BlockKind.CODE
-        begin = at = text.rfind("\n", 0, block.start) + 1 if code else block.start
-        for line in text[at : block.end].splitlines(keepends=True):
-            alone = code or is_loaded_row(line)
-            if alone and begin < at:
-                yield begin, begin + len(text[begin:at].rstrip()), _folded
-                begin = at
-            at += len(line)
-            if alone or at == block.end:
-                yield begin, begin + len(text[begin:at].rstrip()), str.rstrip if code else _folded
-                begin = at
-
-
-def _has_short_lines(text: str) -> bool:
-    """Whether it has several lines, none of them a row, all too short for the line breaks of a page or a mail."""
-    lines = text.splitlines()
-    return len(lines) > 1 and max(map(len, lines)) < NARROWEST and not any(map(is_loaded_row, lines))
-
-
-def _is_of_code(text: str) -> bool:
-    """Whether it is code that begins within a line: all other lines are indented as code, and one looks like code."""
-    first, *rest = text.splitlines()
-    indented = bool(rest) and all(line.startswith((CODE, "\t")) for line in rest)
-    return indented and any(looks_like_code(line.strip()) for line in (first, *rest))
 
 
 def _folded(text: str) -> str:
@@ -252,5 +217,5 @@ def where(item: Highlight | Passage) -> str:
 
 
 def _is_quotes(answer: Answer) -> bool:
-    quotes = " ".join(flowing(item.text) for item in answer.quotes)
+    quotes = joined_rows(item.text for item in answer.quotes)
     return answer.text.split() == quotes.split()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Set
 
 from equipoise.core.types import Highlights, Tag
+from equipoise.rag.summarizers.layout import laid_out
 from equipoise.rag.summarizers.llm import evidence
 from equipoise.text.polar import verdict_in
 from equipoise.text.support import foreign_addresses, unsupported
@@ -35,7 +36,7 @@ def _turned(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, .
 
 def _foreign(pattern: re.Pattern[str]) -> Rule:
     def rule(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, ...]:
-        known = "\n".join(flowing(text) for text in evidence(highlights))
+        known = "\n".join(form for text in evidence(highlights) for form in (flowing(text), laid_out(text)))
         return tuple(dict.fromkeys(m.group() for m in pattern.finditer(answer) if m.group() not in known))
 
     return rule

@@ -33,6 +33,7 @@ from equipoise.integrations.trusting import mode_of, picked, reader_of
 from equipoise.rag.components import Components
 from equipoise.rag.library import Library
 from equipoise.rag.pipeline import is_weak
+from equipoise.rag.summarizers.layout import laid_out
 from equipoise.text.visible import flowing
 
 try:
@@ -368,9 +369,12 @@ def _weighed(message: AIMessage, quotes: Quotes, chance: float | None) -> AIMess
 
 def _citation(item: Highlight, text: str) -> Citation:
     """A citation of the words of `text` that repeat the quote, or of all of it."""
-    words = flowing(item.text)
-    start = text.find(words)
-    where = (start, start + len(words)) if start >= 0 else (0, len(text))
+    found = [
+        (start, start + len(words))
+        for words in (laid_out(item.text), flowing(item.text))
+        if (start := text.find(words)) >= 0
+    ]
+    where = found[0] if found else (0, len(text))
     return create_citation(
         id=f"{item.doc_id}:{item.start}-{item.end}",
         url=item.source,

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from equipoise.core.types import Highlight, Highlights, Summary, Tag
 from equipoise.rag.components import Components
-from equipoise.text.visible import flowing
+from equipoise.rag.summarizers.layout import joined_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,9 @@ class ExtractiveSummarizer:
 
 
 def joined(quotes: Iterable[Highlight], tags: Iterable[Tag] = ()) -> str:
-    """The quotes as running text: white space folded, a new line for each document, a tag in front."""
+    """The quotes as text: prose flows, code, lists and tables keep their lines; a new line for each document, a tag in
+    front."""
     documents = groupby(quotes, key=lambda item: item.doc_id)
-    lines = [" ".join(flowing(item.text) for item in items) for _, items in documents]
+    lines = [joined_rows(item.text for item in items) for _, items in documents]
     verdicts = [f"{tag.value.capitalize()}." for tag in sorted(tags)]
     return " ".join([*verdicts, "\n".join(lines)])
