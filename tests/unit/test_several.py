@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from equipoise.apps.server.citing import numbers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Pipeline
-from equipoise.core.results import Answer, Reason, Refusal, Trace
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
 from equipoise.core.settings import FilterSettings, QuestionSettings, Settings
 from equipoise.core.types import (
     Document,
@@ -25,6 +26,7 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.boundary import all_of, read_highlights, within_one_policy
 from equipoise.rag.components import Components
+from equipoise.rag.joining import joined
 from equipoise.rag.journal import total
 from equipoise.rag.pipeline import Ended, HighlightSummarize
 from equipoise.rag.vanilla import Vanilla
@@ -105,15 +107,25 @@ class TestAsk:
         result, asked = ask("When is it due?", before=["What is the fee?"])
         assert (result, asked) == (DUE, ["What is the fee? When is it due?"])
 
-    def test_the_text_is_in_document_order_and_says_an_answer_once(self):
-        """Whatever the order of the questions: it must not be theirs to choose."""
+    def test_text_and_quotes_are_in_the_order_asked_and_an_answer_is_said_once(self):
         early, late = answer("5 pounds.", quote(0, 20)), answer("In May.", quote(21, 38))
-        for typed in (["What is the fee?", "Who pays it?", "Who says so?"], ["Who says so?", "Who pays it?"]):
-            table = {"What is the fee?": late, "Who says so?": late, "Who pays it?": early}
-            results = {
-                " ".join(typed[: n + 1]): table[typed_part] for n, typed_part in enumerate(typed)
-            } | table
-            assert ask(" ".join(typed), results)[0].text == "5 pounds.\n\nIn May."
+        typed = ["What is the fee?", "Who pays it?", "Who says so?"]
+        for first, other in ((late, early), (early, late)):
+            found = (first, other, first)
+            table = dict(zip(typed, found, strict=True))
+            results = table | {" ".join(typed[: n + 1]): one for n, one in enumerate(found)}
+            result, _ = ask(" ".join(typed), results)
+            assert result.text == f"{first.text}\n\n{other.text}"
+            assert result.highlights.items == (*early.highlights.items, *late.highlights.items)
+            assert result.quotes == (*first.highlights.items, *other.highlights.items)
+
+    def test_quotes_that_are_one_for_the_message_stand_where_their_parts_do(self):
+        whole, apart = quote(0, 38), quote(39, 59)
+        part = SubAnswer("When is it due?", answer("It is due in May.", quote(21, 38)))
+        first = SubAnswer("Who pays?", answer("Members pay nothing.", apart))
+        result = joined([first, part], Highlights((whole, apart)))
+        assert result.best_first == (1, 0)
+        assert [piece["quotes"] for piece in numbers(result)] == [[1], [2]]
 
     def test_a_question_without_an_answer_is_said_with_its_reason(self):
         result, _ = ask("What is the fee? Who wrote Emma?")

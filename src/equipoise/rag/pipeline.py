@@ -5,12 +5,10 @@ questions of one message are read first, all of them; then quotes are made canon
 different set of quotes is summarized once, in document order. So the summarizer's requests of a message are a
 function of the set of these sets: not of the questions, their order or their number.
 
-The text that joins several answers (H&S, section 9) is in the documents' order, too, and holds nothing that a user
-typed, since it goes out in the operator's name: which question has which answer is in `sub_answers`.
+How several answers become one result (H&S, section 9): `rag.joining`.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -43,7 +41,8 @@ from equipoise.rag.gathering import (
     failed,
     refuse,
 )
-from equipoise.rag.journal import Journal, total
+from equipoise.rag.joining import joined
+from equipoise.rag.journal import Journal
 from equipoise.rag.summarizers.extractive import joined as text_of
 from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
 from equipoise.text.questions import Question, one_question, split_questions
@@ -353,47 +352,3 @@ def _sort_key(group: Group) -> tuple[object, ...]:
     """Where a group comes among the groups of a message."""
     highlights, tags = group
     return [(item.span, item.spans, item.context) for item in highlights.items], sorted(tags)
-
-
-def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refusal:
-    """One result for all `parts` (one or more), which it holds; `highlights` are the canonical ones of all.
-
-    Its text is each different answer once, in document order, trusted ones first, and how many questions have none for
-    which reason.
-    """
-    results = [part.result for part in parts]
-    trace = total([result.trace for result in results])
-    refusals = [result for result in results if isinstance(result, Refusal)]
-    answers = [result for result in results if isinstance(result, Answer)]
-    reasons = _unanswered(refusals, len(results))
-    if not answers:
-        first = min((refusal.reason for refusal in refusals), key=_weight)
-        detail = " ".join([f"None of the {len(results)} questions was answered.", *reasons])
-        return Refusal(first, detail, highlights, trace, tuple(parts))
-    text = "\n\n".join([*dict.fromkeys(answer.text for answer in in_order(answers)), *reasons])
-    return Answer(text, highlights, all(answer.grounded for answer in answers), trace, tuple(parts))
-
-
-def in_order(answers: Iterable[Answer]) -> list[Answer]:
-    """The answers as they are joined: in document order, what rests on untrusted documents at the end, so that its
-    heading speaks of nothing else."""
-    return sorted(
-        answers,
-        key=lambda answer: (
-            answer.trust is not Trust.TRUSTED,
-            [(item.span, item.spans) for item in answer.highlights.items],
-            answer.text,
-        ),
-    )
-
-
-def _unanswered(refusals: Iterable[Refusal], questions: int) -> list[str]:
-    """A line for each different reason."""
-    counted = Counter((refusal.reason, refusal.detail) for refusal in refusals)
-    ordered = sorted(counted.items(), key=lambda item: (_weight(item[0][0]), item[0][1]))
-    return [f"No answer to {count} of {questions} questions: {detail}" for (_, detail), count in ordered]
-
-
-def _weight(reason: Reason) -> tuple[bool, int]:
-    """A sort key for reasons: a failure comes before every refusal."""
-    return reason is not Reason.MODEL_FAILED, list(Reason).index(reason)

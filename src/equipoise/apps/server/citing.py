@@ -36,8 +36,8 @@ def cited(text: str, quotes: Sequence[Highlight]) -> list[tuple[str, tuple[int, 
 
 def numbers(result: Answer | Refusal) -> list[dict[str, Any]]:
     """An answer as JSON, sentence by sentence: its `text` and the numbers, from 1, of its `quotes` as they are shown. A
-    refusal, several questions, and an answer on untrusted documents have none."""
-    if isinstance(result, Refusal) or result.trust is not Trust.TRUSTED or result.sub_answers:
+    refusal and an answer on untrusted documents have none."""
+    if isinstance(result, Refusal) or result.trust is not Trust.TRUSTED:
         return []
     return [
         {"text": piece, "quotes": [row + 1 for row in rows]}

@@ -14,7 +14,7 @@ from equipoise.apps.server.views import for_strangers, shown_source, untrusted_p
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
 from equipoise.rag import saying
-from equipoise.rag.pipeline import in_order
+from equipoise.rag.joining import in_order
 from equipoise.text.visible import flowing
 
 TOGETHER = "(Read together with your earlier question.)\n\n"

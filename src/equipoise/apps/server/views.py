@@ -12,7 +12,7 @@ from equipoise.apps.server.book import FOLDER
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlights, Trust
 from equipoise.rag import saying
-from equipoise.rag.pipeline import joined
+from equipoise.rag.joining import joined
 
 TAKEN_OUT = "taken out before anything was read"
 UPLOADS = "uploads"
