@@ -18,6 +18,7 @@ from equipoise.core.errors import (
 )
 from equipoise.core.results import passage_dict
 from equipoise.core.settings import HighlightSettings, Settings
+from equipoise.core.source_settings import SourceSettings
 from equipoise.core.types import Proposal, Span, Trust
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
@@ -117,8 +118,17 @@ def test_a_result_as_a_dictionary_is_json_and_names_text_and_source():
 
 def test_an_index_that_was_opened_to_read_is_not_written():
     library().close()
-    with Library.open("index.db", encoder=HashedWords()) as opened, pytest.raises(StoreError, match="read"):
-        opened.index("docs")
+    with Library.open("index.db", encoder=HashedWords()) as opened:
+        for change in (lambda: opened.index("docs"), lambda: opened.add([TEA]), lambda: opened.remove("tea")):
+            with pytest.raises(StoreError, match=r"only reads index\.db: use Library\.create"):
+                change()
+
+
+def test_the_repr_of_a_library_is_its_place_and_how_many_documents_it_has():
+    with library() as made:
+        made.add([TEA])
+        assert repr(made) == "Library('index.db', documents=1)"
+    assert repr(made) == "Library('index.db', closed)"
 
 
 @pytest.mark.parametrize(
@@ -276,3 +286,12 @@ def test_a_pipeline_of_the_settings_needs_no_objects():
         assert "nine" in made.ask(QUESTION).text
     answer = equipoise.ask(QUESTION, docs="docs", settings=settings)
     assert "nine" in answer.text
+
+
+def test_a_site_that_does_not_answer_is_named():
+    nobody = SourceSettings(address="http://127.0.0.1:9/docs/", allow=("127.0.0.1",))
+    with (
+        library() as made,
+        pytest.raises(CorpusError, match=r"http://127\.0\.0\.1:9/docs/: it does not answer"),
+    ):
+        made.sync(nobody)

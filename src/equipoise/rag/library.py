@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.addresses import Place
 from equipoise.core.closing import Closing
-from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.errors import EquipoiseError, InputError, StoreError
 from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
@@ -40,7 +40,7 @@ from equipoise.rag.retrieval import joined
 from equipoise.rag.updating import private_index, unmaking, update
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Library(Closing):
     """An index and the pipeline over it. Close it, or use it in a `with` block.
 
@@ -52,9 +52,17 @@ class Library(Closing):
     store: Store
     pipeline: Pipeline
     components: Components
-    calls: Calls = field(default=cast("Calls", None), repr=False)
-    _unmake: Callable[[], None] | None = field(default=None, repr=False)
-    _ends: list[Callable[[], None]] = field(default_factory=list, repr=False)
+    calls: Calls = field(default=cast("Calls", None))
+    _unmake: Callable[[], None] | None = None
+    _ends: list[Callable[[], None]] = field(default_factory=list)
+    _reads_only: bool = False
+
+    def __repr__(self) -> str:
+        """Its place, and how many documents it has."""
+        place = repr(str(self.store.path))
+        with suppress(EquipoiseError):
+            return f"Library({place}, documents={self.store.counts().documents})"
+        return f"Library({place}, closed)"
 
     @classmethod
     def open(
@@ -106,7 +114,7 @@ class Library(Closing):
             if unmake:
                 unmake()
             raise
-        return cls(store, made, components, Calls(components, pipeline), unmake)
+        return cls(store, made, components, Calls(components, pipeline), unmake, _reads_only=not create)
 
     @classmethod
     def from_texts(
@@ -128,9 +136,8 @@ class Library(Closing):
         )
         all_texts([*named, *named.values()], "texts and their names")
         if metadata and len(metadata) != len(named):
-            raise InputError(
-                f"there are {len(named)} texts and metadata of {len(metadata)}: give one for each text"
-            )
+            said = f"there are {len(named)} texts and metadata of {len(metadata)}: give one for each text"
+            raise InputError(said)
         folder = TemporaryDirectory(prefix="equipoise-") if path is None else None
         place = Path(folder.name) / "index.db" if folder else path
         with ExitStack() as failed:
@@ -237,12 +244,17 @@ class Library(Closing):
     def _filling(self) -> Iterator[None]:
         """Wraps what fills the index: if it fails, an index that this library made and that is still empty is deleted
         on close; until then it can be filled."""
+        self._check_writable()
         try:
             yield
         except EquipoiseError:
             if self._unmake and self._unmake not in self._ends:
                 self._ends.append(self._unmake)
             raise
+
+    def _check_writable(self) -> None:
+        if self._reads_only:
+            raise StoreError(f"Library.open only reads {self.store.path}: use Library.create to change it")
 
     async def aadd(self, documents: Iterable[Document]) -> int:
         """As `add`, for async callers."""
@@ -345,6 +357,7 @@ class Library(Closing):
     def remove(self, name: str) -> int:
         """Take out what is called `name` (an id, a source, or the end of its path), with all documents of the same
         file; returns how many. Raises InputError if the name fits nothing, or several files; StoreError."""
+        self._check_writable()
         documents = self.store.listing()
         chosen = catalogue.with_siblings(catalogue.named(name, documents), documents)
         catalogue.remove(self.store, chosen)
