@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
 from equipoise.core.errors import InputError
+from equipoise.core.where import as_where
 
 FERRY = "The ferry to Orkney leaves the harbour at nine on every day of the week.\n"
 REFUND = "A refund is paid within five working days after the ticket was sent back.\n"
@@ -85,3 +86,15 @@ def test_bad_input_gets_one_sentence(run, words):
     done = CliRunner().invoke(app, list(words))
     assert isinstance(done.exception, InputError)
     assert "\n" not in str(done.exception) and len(str(done.exception)) < 200
+
+
+@pytest.mark.parametrize("text", ["audience = all staff", "audience in (it, all staff) and year >= 2020"])
+def test_a_value_with_blanks_is_told_to_need_quotes(text):
+    with pytest.raises(InputError, match='needs quotes around a value with blanks: write "all staff"'):
+        as_where(text)
+
+
+@pytest.mark.parametrize("text", ["a = b c = d", 'a = "b" c', "a b", "(a b)", "= a"])
+def test_other_faults_of_a_filter_are_told_where_they_are(text):
+    with pytest.raises(InputError, match="not understood at"):
+        as_where(text)

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TypeAlias
 
 from equipoise.core import metadata as meta
@@ -327,5 +328,17 @@ class _Reader:
             self._fail()
 
     def _fail(self) -> None:
+        if words := self._value_with_blanks():
+            raise InputError(f'the filter needs quotes around a value with blanks: write "{words[:60]}"')
         at = " ".join(text for _, text in self._tokens[self._at : self._at + 3]) or "its end"
         raise InputError(f"the filter is not understood at {at[:40]!r}: {_HOW}")
+
+    def _value_with_blanks(self) -> str:
+        """The words from the value before this place on, if that is where a value goes on without quotes."""
+        before = " ".join(text for _, text in self._tokens[max(self._at - 3, 0) : self._at - 1])
+        if not before.endswith(("=", ",", "in (")) or self._tokens[self._at - 1][0] != "word":
+            return ""
+        rest = self._tokens[self._at :]
+        more = list(takewhile(lambda one: one[0] == "word" and one[1] not in ("and", "or"), rest))
+        ends = len(more) == len(rest) or rest[len(more)][1] in ("and", "or", ")", ",")
+        return " ".join(text for _, text in [self._tokens[self._at - 1], *more]) if more and ends else ""

@@ -21,7 +21,7 @@ from equipoise.corpus.sources.guard import Allowed, Resolver, system_resolver
 from equipoise.corpus.sources.memory import Memory, Run
 from equipoise.corpus.sources.remote import remote_files
 from equipoise.corpus.sources.site import Site
-from equipoise.corpus.sources.source import DocumentSource
+from equipoise.corpus.sources.source import DocumentSource, Unanswered
 from equipoise.corpus.sources.syncing import Taken, sync
 from equipoise.corpus.sources.wiki import api_of, wiki_of
 from equipoise.corpus.store import Store
@@ -52,6 +52,8 @@ def sync_source(
             raise
         except EquipoiseError as error:
             memory.ran(address, Run(began, str(error), before.met, before.how, chosen.model_dump_json()))
+            if isinstance(error, Unanswered) and address not in str(error):
+                raise Unanswered(f"{address}: {error}") from error
             raise
         named = str(report.failed[0]) if report.failed else ""
         met = report.added + report.changed + report.unchanged + report.relabelled
