@@ -47,6 +47,11 @@ def writer_of(key_id: str) -> str:
     return f"{_WRITER}{key_id}"
 
 
+def shown_author(author: str, source: str) -> str:
+    """The author of the document `source` for people who ask: a key is not theirs to know, the document stands for it."""
+    return source if author.startswith(_WRITER) else author
+
+
 @dataclass(slots=True)
 class Roots:
     """The trust, author and metadata of files in one run: `author` is for all files below the `asked` paths, `trust`

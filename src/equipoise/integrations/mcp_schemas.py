@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Document, Highlight, Passage, Trust
+from equipoise.corpus.roots import shown_author
 from equipoise.text.questions import EARLIER, MAX_QUESTION
 from equipoise.text.visible import title
 
@@ -267,7 +268,7 @@ def _untrusted(others: Others, shown: Shown) -> Untrusted:
         ClaimOfOthers(
             statements=[
                 StatementOfOthers(
-                    author=shown(one.author),
+                    author=shown(shown_author(one.author, one.highlights[0].source)),
                     impersonates=shown(one.impersonates) if one.impersonates else None,
                     quotes=[_quote(item, shown) for item in one.highlights],
                 )

@@ -11,6 +11,7 @@ from typing import Any
 from equipoise.apps.server.book import FOLDER
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlights, Trust
+from equipoise.corpus.roots import shown_author
 from equipoise.rag import saying
 from equipoise.rag.joining import joined
 
@@ -113,7 +114,7 @@ def _others(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _statement(fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {
-        "author": shown_source(fields["author"]),
+        "author": shown_source(shown_author(fields["author"], fields["highlights"][0]["source"])),
         "impersonates": fields["impersonates"] and shown_source(fields["impersonates"]),
         "highlights": [_place(0, place) for place in fields["highlights"]],
     }
