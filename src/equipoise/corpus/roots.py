@@ -48,7 +48,7 @@ def writer_of(key_id: str) -> str:
 
 
 def shown_author(author: str, source: str) -> str:
-    """The author of the document `source` for people who ask: a key is not theirs to know, the document stands for it."""
+    """The author of the document `source` for people who ask: in place of a key the document is named."""
     return source if author.startswith(_WRITER) else author
 
 
