@@ -212,3 +212,30 @@ def test_config_show_names_the_origin_and_hides_secrets(run, tmp_path, monkeypat
     assert code == 0
     assert "equipoise.toml" in out
     assert "sk-canary" not in out
+    values = dict(cells for line in out.splitlines() if (cells := settings_cells(line)))
+    assert values["retrieval.k"] == "3" and values["retrieval.name"] == '"hybrid"'
+    assert values["retrieval.exact"] == "false" and values["retrieval.rerank"] == "not set"
+    assert not {"None", "True", "False", "()"} & set(values.values())
+
+
+def settings_cells(line):
+    """The setting and its value in a line of the table, None for another line."""
+    parts = [part.strip() for part in line.split("│")]
+    return parts[1:3] if len(parts) == 5 else None
+
+
+def test_a_settings_file_that_is_there_is_not_written_over(run, tmp_path):
+    (tmp_path / "equipoise.toml").write_text("")
+    code, _, err = run("init")
+    assert code == 2
+    assert "there is an equipoise.toml here already" in err
+
+
+def test_highlight_indents_every_line_and_keeps_those_of_settings(run, tmp_path):
+    lines = ["[power]", "; minutes without a request after which the worker sleeps", "sleep_after = 10"]
+    (tmp_path / "app.ini").write_text("\n".join(lines))
+    code, out, err = run(
+        "highlight", "After how many minutes without a request does the worker sleep?", "app.ini"
+    )
+    assert code == 0, err
+    assert out.splitlines()[1:] == [f"    {line}" for line in lines]

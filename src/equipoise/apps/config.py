@@ -80,7 +80,7 @@ def init() -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(commented())
     except FileExistsError:
-        raise SettingsError(f"there is a {path} here already: edit it, or move it away first") from None
+        raise SettingsError(f"there is an {path} here already: edit it, or move it away first") from None
     except OSError as error:
         raise SettingsError(f"{path} cannot be written ({error.strerror})") from error
     Terminal().print(f"{path} is written: every setting with its default, commented out")
@@ -103,9 +103,20 @@ def _place(path: Path) -> Path:
 def _settings(layered: Layered) -> list[tuple[str, str, str]]:
     rows = []
     for key, value, origin in layered.rows():
-        used = "(not used: for another endpoint)" if key in layered.left_behind else value
+        section, name = key.split(".", 1)
+        written = _toml(getattr(getattr(layered.settings, section), name), value)
+        used = "(not used: for another endpoint)" if key in layered.left_behind else written
         rows.append((key, used, f"{NAMES.get(origin.layer, 'default')}{origin.place}"))
     return rows
+
+
+def _toml(value: object, shown: str) -> str:
+    """A value as a settings file has it; `shown` is how people are shown what is no list, number, true or false."""
+    if value is None:
+        return "not set"
+    plain = value if isinstance(value, bool | int | float | tuple) else None
+    quoted = shown.replace("\\", "\\\\").replace('"', '\\"')  # what acts on a terminal is escaped there
+    return f'"{quoted}"' if plain is None else json.dumps(plain, ensure_ascii=False)
 
 
 def _variables() -> list[tuple[str, str, str]]:

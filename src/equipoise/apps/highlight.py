@@ -1,17 +1,17 @@
 """`equipoise highlight`: finds the sentences in some texts that answer a question, without an index."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from equipoise.apps.options import PathArgument, group
+from equipoise.apps.render import lines_of
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.audit.scan.files import ScannedFiles
 from equipoise.core.errors import InputError
-from equipoise.integrations.plain import TextSpan, highlight
+from equipoise.integrations.plain import highlight
 
 app = group()
 STDIN = Path("-")
@@ -36,7 +36,7 @@ def highlight_files(
     corpus = ScannedFiles.at([path for path in paths if path != STDIN])
     documents = [scanned.document for scanned in corpus]
     sources = [document.source for document in documents] + [str(STDIN)] * (STDIN in paths)
-    texts = [document.text for document in documents] + [sys.stdin.read()] * (STDIN in paths)
+    texts = [document.text for document in documents] + ([sys.stdin.read()] if STDIN in paths else [])
     for failure in corpus.failed:
         complain("failed:", str(failure))
     if not any(map(str.strip, texts)):
@@ -61,16 +61,9 @@ def highlight_files(
         for span in found.spans:
             sure = "" if span.probability is None else f" ({span.probability:.2f})"
             console.print(styled((one_line(sources[span.row]), "cyan"), sure))
-            console.paragraph(styled(*_marked(span)))
+            for line in lines_of(
+                span.text, [(start - span.start, end - span.start) for start, end in span.chosen]
+            ):
+                console.paragraph(styled(*line))
         if not found.spans:
             console.print("Nothing in these texts seems to answer this question.")
-
-
-def _marked(span: TextSpan) -> Iterator[tuple[str, str]]:
-    """The text of a span in pieces, those that were chosen in bold."""
-    at = span.start
-    for start, end in span.chosen:
-        yield span.text[at - span.start : start - span.start], ""
-        yield span.text[start - span.start : end - span.start], "bold"
-        at = end
-    yield span.text[at - span.start :], ""

@@ -141,17 +141,22 @@ def _show_written(
 
 
 def lines(item: Highlight) -> list[list[tuple[str, str]]]:
-    """A quote as lines of (text, style): paragraphs, items and rows are reflowed; code, settings, addresses and verses
-    keep their lines. If more than the picked text is shown, what was picked is bold."""
-    marks = item.marks if len(item.text) > sum(end - start for start, end in item.marks) else ()
+    """A quote as lines of (text, style)."""
+    return lines_of(item.text, item.marks)
+
+
+def lines_of(text: str, picked: Sequence[tuple[int, int]]) -> list[list[tuple[str, str]]]:
+    """A text as lines of (text, style): paragraphs, items and rows are reflowed; code, settings, addresses and verses
+    keep their lines. If it is more than what was picked of it, that is bold."""
+    marks = picked if len(text) > sum(end - start for start, end in picked) else ()
     borders = {border for mark in marks for border in mark}
     shown = []
-    for row in rows(item.text, verses=True):
+    for row in rows(text, verses=True):
         fold = str.rstrip if row.is_code else _folded
         cuts = sorted({row.start, row.end, *(border for border in borders if row.start < border < row.end)})
         shown.append(
             [
-                (fold(item.text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
+                (fold(text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
                 for a, b in pairwise(cuts)
             ]
         )
