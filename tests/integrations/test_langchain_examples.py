@@ -19,6 +19,7 @@ def test_every_block_of_the_page_runs(capsys):
     run_blocks(PAGE)
     said = capsys.readouterr().out
     assert "The bridge is 212 metres long." in said
+    assert "The Harlow bridge, opened in 1874, is 212 metres long.\n" in said  # the model's answer, no quote
     assert "According to anybody.txt (untrusted): “The Blackwater lake is 31 metres deep.”" in said
 
 
