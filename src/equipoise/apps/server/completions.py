@@ -15,7 +15,7 @@ from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
 from equipoise.rag import saying
 from equipoise.rag.joining import in_order
-from equipoise.text.visible import flowing
+from equipoise.rag.summarizers.layout import laid_out
 
 TOGETHER = "(Read together with your earlier question.)\n\n"
 REPLY = "chatcmpl-"
@@ -49,7 +49,7 @@ class Quote:
         source = {"name": self.name, "url": self.url}
         return {
             "type": "source",
-            "data": {"source": source, "document": [as_text(flowing(self.item.text))], "metadata": [about]},
+            "data": {"source": source, "document": [as_text(laid_out(self.item.text))], "metadata": [about]},
         }
 
 
