@@ -103,6 +103,15 @@ class TestAnswers:
         results = asyncio.run(retriever.ainvoke(QUESTION)) if waits else retriever.invoke(QUESTION)
         assert results[0].metadata["trust"] == "trusted"
         assert 0 < len(results) <= 3
+        narrow = {"where": "type = none"}
+        nothing = (
+            asyncio.run(retriever.ainvoke(QUESTION, **narrow))
+            if waits
+            else retriever.invoke(QUESTION, **narrow)
+        )
+        assert nothing == []
+        with pytest.raises(TypeError, match="filter"):
+            retriever.invoke(QUESTION, filter="type = none")
         chain = HighlightSummarize(retriever=retriever, filter=Filter(trust_key="trust"))
         message = asyncio.run(chain.ainvoke(QUESTION)) if waits else chain.invoke(QUESTION)
         assert ANSWER in message.text

@@ -78,7 +78,14 @@ def test_rows_of_json_lines_have_their_fields(store, tmp_path):
             "more": {"x": 1},
             "none": None,
         },
-        {"_id": "b", "text": HARBOUR, "collection": "acme", "day": "2024-02-30"},
+        {
+            "_id": "b",
+            "text": HARBOUR,
+            "collection": "acme",
+            "folder": "hr",
+            "trust": "held",
+            "day": "2024-02-30",
+        },
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     index(tmp_path / "rows.jsonl", store, HashedWords())

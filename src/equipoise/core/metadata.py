@@ -23,7 +23,9 @@ MOST, LONGEST = 64, 500
 LARGEST = 2**53
 """Whole numbers are smaller than this in absolute value: beyond it, stores compare them in different ways."""
 COLLECTION = "collection"
-"""The name that only the operator gives a value to: no document says itself which collection it is in."""
+"""The name that only the operator gives a value to."""
+NEVER_OWN = ("folder", "trust")
+"""What no document says of itself: else its writer could put it into a filter that is meant for others."""
 DATE, READ = "date", "read"
 """The names of two days: the document's own date (as it says itself, else its server), and the day on which its text
 was read from a source."""
@@ -78,6 +80,11 @@ def cleaned(given: Mapping[str, object]) -> dict[str, Scalar]:
             known.setdefault(name(_ODD.sub("_", key.strip())), scalar(_one_line(value)))
     known.pop(COLLECTION, None)
     return dict(sorted(known.items())[:MOST])
+
+
+def own(given: Mapping[str, object]) -> dict[str, Scalar]:
+    """What a document may say of itself: `cleaned`, without NEVER_OWN."""
+    return {key: said for key, said in cleaned(given).items() if key not in NEVER_OWN}
 
 
 def token(value: Scalar) -> Token:

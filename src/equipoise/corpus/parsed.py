@@ -112,7 +112,7 @@ def _reading(head: object, parts: _Parts) -> ParsedDocument:
         _count(head, "invisible"),
         blocks_in(blocks, len(text)),
         visible.title(_string(head, "encoding"), _LONGEST_ENCODING),
-        metadata.cleaned(metadata.unpacked(_string(head, "metadata"))),
+        metadata.own(metadata.unpacked(_string(head, "metadata"))),
     )
 
 

@@ -20,6 +20,8 @@ from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import settings_of
 from equipoise.core.types import Candidates, Dropped, Highlight
+from equipoise.core.where import Given as Meant
+from equipoise.core.where import as_where, both
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents, chunk_of
 from equipoise.integrations.langchain_models import EncoderEmbeddings, chat_of, encoder_of
@@ -64,7 +66,7 @@ Sides: TypeAlias = tuple[list[Document], list[Document]]
 class Retriever(BaseRetriever):
     """Passages of an index of this package, with their places and `trust` in their metadata: at most `top_k` of trusted
     documents, best first, and behind them as many of untrusted ones, as `trust.mode` has it. `where` says which
-    documents there are, as text or JSON (docs/metadata.md)."""
+    documents there are, as text or JSON (docs/metadata.md); `invoke(question, where=...)` narrows it."""
 
     model_config = parts.STRICT
     index: str
@@ -81,14 +83,23 @@ class Retriever(BaseRetriever):
             self._library = None
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun | None = None,
+        where: Meant | None = None,
     ) -> list[Document]:
-        return _passages(parts.retrieved(self._opened(), query, self.top_k, self.where))
+        seen = both(as_where(self.where), as_where(where))
+        return _passages(parts.retrieved(self._opened(), query, self.top_k, seen))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun | None = None
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun | None = None,
+        where: Meant | None = None,
     ) -> list[Document]:
-        return await asyncio.to_thread(self._get_relevant_documents, query)
+        return await asyncio.to_thread(self._get_relevant_documents, query, where=where)
 
     def _opened(self) -> Library:
         if self._library is None:
