@@ -136,3 +136,28 @@ def test_the_command_reads_the_standard_input(tmp_path):
     assert result.exit_code == 0 and "seven days" in result.stdout
     missing = run_cli(QUESTION, str(tmp_path / "nothing.txt"))
     assert isinstance(missing.exception, InputError) and "nothing.txt" in missing.stderr
+
+
+ITEMS = (
+    "the receipt, or a copy",
+    "proof of the value",
+    "a completed claim form",
+    "a photograph of the packaging",
+)
+LEAD = "The sender needs the following documents for a claim:"
+
+
+def test_a_list_of_a_file_is_quoted_whole_with_its_lead_in(tmp_path):
+    items = "".join(f"<li>{item}</li>" for item in ITEMS)
+    (tmp_path / "claims.html").write_text(f"<p>{LEAD}</p><ul>{items}</ul><p>Claims are paid by transfer.</p>")
+    result = run_cli("Which documents do I need for a claim?", tmp_path, "--json")
+    (span,) = json.loads(result.stdout)["spans"]
+    assert span["text"].split("\n\n")[0] == LEAD and all(item in span["text"] for item in ITEMS)
+
+
+def test_a_list_without_marks_is_quoted_whole_with_its_lead_in():
+    text = "\n\n".join(
+        ["Claims", LEAD, *ITEMS, "Claims are paid within 30 days.", "Insurance costs 3 euros."]
+    )
+    (span,) = equipoise.highlight("Which documents do I need for a claim?", [text]).spans
+    assert span.text == "\n\n".join([LEAD, *ITEMS])

@@ -306,3 +306,27 @@ def test_the_cost_of_the_passages_of_one_block_grows_with_its_length(text):
         return lambda: [passage_at(n, *span, document) for n, span in enumerate(passages(document))]
 
     assert growth(work, least=50_000, most=400_000).ratio < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [
+        ("the receipt\n\nproof of value\n\na photograph\n\nClaims are paid at once.", "piiip"),
+        ("The receipt;\n\nProof of value; and\n\nA photograph.\n\nClaims are paid at once.", "piiip"),
+        ("Receipt of posting\n\nPhotograph of the packaging\n\nClaims are paid at once.", "piip"),
+        ("The receipt\n\nProof of value\n\nInsurance\n\nInsurance costs 3 euros.", "piihp"),
+        ("The receipt is needed.\n\nProof is needed.", "ppp"),
+        ("the receipt\n\nClaims are paid at once.", "ppp"),
+    ],
+)
+def test_lines_below_a_lead_in_are_items_without_marks(below, expected):
+    assert kinds(f"The sender needs the following for a claim:\n\n{below}") == expected
+
+
+@pytest.mark.parametrize("text", ["A receipt\n\n", "You need these for a claim:\n\n"])
+def test_the_cost_of_items_without_marks_grows_with_their_number(text):
+    def work(size):
+        whole = "You need these for a claim:\n\n" + text * (size // len(text))
+        return lambda: blocks(whole)
+
+    assert growth(work, least=20_000, most=160_000).ratio < LINEAR

@@ -11,7 +11,8 @@ from equipoise.apps.render import lines_of
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.audit.scan.files import ScannedFiles
 from equipoise.core.errors import InputError
-from equipoise.integrations.plain import highlight
+from equipoise.core.types import Document
+from equipoise.integrations.plain import highlight_documents
 
 app = group()
 STDIN = Path("-")
@@ -35,14 +36,14 @@ def highlight_files(
     """
     corpus = ScannedFiles.at([path for path in paths if path != STDIN])
     documents = [scanned.document for scanned in corpus]
-    sources = [document.source for document in documents] + [str(STDIN)] * (STDIN in paths)
-    texts = [document.text for document in documents] + ([sys.stdin.read()] if STDIN in paths else [])
+    if STDIN in paths:
+        documents.append(Document(str(STDIN), sys.stdin.read(), str(STDIN), ""))
     for failure in corpus.failed:
         complain("failed:", str(failure))
-    if not any(map(str.strip, texts)):
+    if not any(document.text.strip() for document in documents):
         raise InputError("there is no text to read there: give another path")
-    titles = [document.title for document in documents] + [""] * (STDIN in paths)
-    found = highlight(question, texts, titles=titles, threshold=threshold)
+    sources = [document.source for document in documents]
+    found = highlight_documents(question, documents, threshold=threshold)
     if as_json:
         spans = [
             {

@@ -87,15 +87,18 @@ def chunk_of(
 
 def as_documents(chunks: Sequence[Chunk]) -> ChunkDocuments:
     """The chunks with text, each text under one name once; a long one has several passages."""
-    documents: dict[str, Document] = {}
-    passages: list[Passage] = []
-    rows: dict[str, int] = {}
-    for row, name in named(chunks):
-        made = cut(document_of(chunks[row], name))
-        document, places = made.document, made.spans
-        documents[name], rows[name] = document, row
-        passages += [passage_at(len(passages) + n, *place, document) for n, place in enumerate(places)]
-    return ChunkDocuments(documents, tuple(passages), rows)
+    return passages_in({row: document_of(chunks[row], name) for row, name in named(chunks)})
+
+
+def passages_in(documents: Mapping[int, Document]) -> ChunkDocuments:
+    """The same of documents by their rows. What a loader found in them, such as the items of a list, stays."""
+    cuts = {row: cut(document) for row, document in documents.items()}
+    places = [(made.document, place) for made in cuts.values() for place in made.spans]
+    return ChunkDocuments(
+        {made.document.doc_id: made.document for made in cuts.values()},
+        tuple(passage_at(n, *place, document) for n, (document, place) in enumerate(places)),
+        {made.document.doc_id: row for row, made in cuts.items()},
+    )
 
 
 def has_text(chunk: Chunk) -> bool:

@@ -10,9 +10,9 @@ from numbers import Real
 import numpy as np
 
 from equipoise.core.errors import InputError
-from equipoise.core.types import Query, Span, Trust
+from equipoise.core.types import Document, Query, Span, Trust
 from equipoise.corpus.spelling import Correction, by_texts, corrected
-from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
+from equipoise.integrations.chunks import ChunkDocuments, passages_in
 from equipoise.models.encoder import english_words
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.gathering import checked
@@ -73,18 +73,32 @@ def highlight(
         raise InputError(f"{len(texts)} texts have {len(named)} titles: give each one, or no titles at all")
     if threshold is not None and not (isinstance(threshold, Real) and 0 <= threshold <= 1):
         raise InputError(f"a threshold is a number from 0 to 1, not {threshold!r}")
-    query = Query(checked(question))
-    chunks = [
-        Chunk(text, str(row), title=title, trust=Trust.TRUSTED)
+    documents = [
+        Document(str(row), text, str(row), title, Trust.TRUSTED)
         for row, (text, title) in enumerate(zip(texts, named, strict=True))
     ]
-    given = as_documents(chunks)
-    known = {word for text in texts for word in words(text)}
+    return highlight_documents(question, documents, threshold=threshold)
+
+
+def highlight_documents(
+    question: str, documents: Sequence[Document], *, threshold: float | None = None
+) -> Highlighted:
+    """The same of whole documents; the lists and tables that were found in their files stay."""
+    query = Query(checked(question))
+    given = passages_in(
+        {
+            row: replace(document, doc_id=str(row), trust=Trust.TRUSTED)
+            for row, document in enumerate(documents)
+            if any(map(str.isalnum, document.text))
+        }
+    )
+    texts = [part for document in documents for part in (document.text, document.title)]
+    known = {word for document in documents for word in words(document.text)}
     if not asked(query.text, lambda text: set(words(text)) - known):
         return Highlighted(())
     if script_of(query.text):
         return Highlighted(_quoted(dict.fromkeys(by_words(query.text, given.passages).spans), given))
-    spelling = by_texts(query.text, (*texts, *named), english_words())
+    spelling = by_texts(query.text, texts, english_words())
     query = Query(corrected(query.text, spelling))
     highlighter = ReaderHighlighter(threshold=threshold)
     reading = highlighter.read(query, given.passages)

@@ -11,6 +11,7 @@ from equipoise.core.types import Block, BlockKind
 from equipoise.text import lines
 from equipoise.text.lines import Line
 from equipoise.text.roles import LITERAL, Stretch, settled
+from equipoise.text.unmarked import mark_items
 
 _FRONT = "---"
 _ASIDES = (lines.is_contents, lines.is_border, lines.is_definition)
@@ -25,6 +26,7 @@ def blocks(text: str) -> tuple[Block, ...]:
     reading = _Lines(text)
     for line in lines.lines(text):
         reading.take(line)
+    mark_items(reading.stretches)
     return settled(text, reading.stretches, reading.marks)
 
 
