@@ -150,6 +150,29 @@ def test_a_follow_up_is_read_with_the_last_question_of_the_session_that_stands_a
     assert question.whole == wholes("And who elects him?", before)[0]
 
 
+IN_LERWICK = "What are the opening hours in Lerwick?"
+IN_KIRKWALL = "What are the opening hours in Kirkwall?"
+
+
+@pytest.mark.parametrize(
+    ("before", "earlier"),
+    [
+        ([IN_LERWICK, "and in Kirkwall?"], IN_KIRKWALL),
+        ([IN_LERWICK, "and in kirkwall?"], "What are the opening hours in kirkwall?"),
+        ([IN_LERWICK, "In Kirkwall?", "what's the phone number there?"], IN_KIRKWALL),
+        ([IN_LERWICK, "And in Paris?", "what about Kirkwall?", "on Saturday?"], IN_KIRKWALL),
+        ([IN_LERWICK, "and in August?", "And on Sundays?", "Hello!"], IN_LERWICK),
+        ([IN_LERWICK, "and in Kirkwall?", OF_MALI], OF_MALI),
+        (["How much is the Standard plan?", "What about the Plus plan?"], "How much is the Plus plan?"),
+        (["How much is the Standard plan?", "What about the price?"], "How much is the Standard plan?"),
+        (["Can I pay with card?", "and with cash?"], "Can I pay with cash?"),
+        (["When is the pool open?", "And in Kirkwall?"], "When is the pool open in Kirkwall?"),
+    ],
+)
+def test_a_follow_up_is_read_with_what_the_one_before_it_named(before, earlier):
+    assert one_question("What does it cost?", before).before == (earlier,)
+
+
 def test_what_stands_alone_is_read_alone_whatever_was_asked_before():
     for message in (
         "Who wrote Emma?",

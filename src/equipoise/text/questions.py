@@ -13,9 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain, pairwise
 
 from equipoise.text.references import ASKING, AUXILIARY, JOINING, could_stand_alone, follows_up
+from equipoise.text.replacing import replaced
 from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import content_words, words
 
@@ -208,13 +210,15 @@ def _point(message: str) -> str:
 
 
 def _standing(before: Sequence[str], length: int) -> str:
-    """The last question of the last EARLIER messages that stands alone or could; empty if there is none, or if it and
-    a text of `length` characters are over MAX_QUESTION."""
+    """The last question of the last EARLIER messages that stands alone or could, with what later ones name in the place
+    of what it names; empty if there is none, or if it and a text of `length` characters are over MAX_QUESTION."""
+    later: list[str] = []
     for said in reversed(before[-EARLIER:]):
-        room = MAX_QUESTION - length - 1
         for question in reversed(split_questions(said) if len(said) <= MAX_QUESTION else ()):
             if (question.alone or question.either) and _says(question.whole):
-                return question.whole if len(question.whole) <= room else ""
+                earlier = reduce(replaced, reversed(later), question.whole)
+                return earlier if len(earlier) < MAX_QUESTION - length else ""
+            later.append(question.text)
     return ""
 
 
