@@ -9,7 +9,17 @@ from equipoise.core.results import Answer
 from equipoise.core.settings import QuestionSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import index
-from equipoise.corpus.spelling import corrected, feasts, meant, near, near_stems, parted, strange, unknown
+from equipoise.corpus.spelling import (
+    by_texts,
+    corrected,
+    feasts,
+    meant,
+    near,
+    near_stems,
+    parted,
+    strange,
+    unknown,
+)
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder, english_words
 from equipoise.rag import build
@@ -174,6 +184,12 @@ def test_two_letters_of_an_english_word_are_no_umlaut(tmp_path):
 def test_a_misspelt_word_is_near_to_the_beginning_of_its_stem():
     assert near_stems("calibraton", ["calibr", "cat", "collabor"]) == ["calibr"]
     assert near_stems("x", []) == []
+
+
+def test_a_word_that_doubles_its_last_letter_before_an_ending_is_known():
+    ranks = english_words()
+    assert by_texts("Who stops dogs hogging the lane, and bogging it?", ["hugging"], ranks) == ()
+    assert by_texts("the comming writter", [], ranks) == (("comming", "coming"), ("writter", "writer"))
 
 
 def test_a_slip_leaves_the_first_letter():

@@ -136,7 +136,21 @@ def strange(words: Iterable[str], known: Container[str]) -> tuple[str, ...]:
 
 def is_known(word: str, known: Container[str]) -> bool:
     """Whether one of the word's forms is among the words in lower case; what is a number is."""
-    return word.isdigit() or any(form in known for form in _forms(word))
+    return word.isdigit() or any(form in known for form in _forms(word)) or _doubles(word, known)
+
+
+def _doubles(word: str, known: Container[str]) -> bool:
+    """Whether it is a known word that doubles its last letter before an ending: "hogging", but not "writting"."""
+    plain = word.casefold()
+    stems = {ending: plain.removesuffix(ending)[:-1] for ending in _ENDINGS if plain.endswith(ending)}
+    return any(
+        len(stem) >= 3
+        and plain.startswith(2 * stem[-1], len(stem) - 1)
+        and stem[-1] not in _VOWELS
+        and stem in known
+        and f"{stem}{ending}" not in known
+        for ending, stem in stems.items()
+    )
 
 
 def _forms(word: str) -> Iterator[str]:
