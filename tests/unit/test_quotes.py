@@ -408,3 +408,34 @@ class TestPassages:
         vectors = np.eye(2, dtype=np.float32)
         candidates = Candidates(tuple(reversed(cut)), vectors[0], vectors, vectors[0], {"d": source})
         assert usable(candidates, 5).passages == (cut[0],)
+
+
+SPEED = "# Speed\n\nThe speed is a setting of the panel.\n\nIt can be set to off, fastest or quiet.\n"
+LONG = f"The lamp is new. It has three colours. {'The fan is quiet as long as nothing is printed. ' * 8}"
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "expected"),
+    [
+        (SPEED, "It can be", SPEED.removeprefix("# Speed").strip()),
+        (
+            SPEED.replace("panel.\n", "panel.\n\n# Modes\n"),
+            "It can be",
+            "It can be set to off, fastest or quiet.",
+        ),
+        (SPEED.replace("It can be set to", "It is best to set it to"), "It is best", ""),
+        (LONG, "It has three", "The lamp is new. It has three colours."),
+        (
+            "- Thick paper is kept above.\n- They say so.\n",
+            "They",
+            "- Thick paper is kept above.\n- They say so.",
+        ),
+    ],
+)
+def test_a_sentence_that_begins_with_a_pronoun_comes_with_the_one_before_it(text, piece, expected):
+    source = document(text)
+    whole_sentence = next(
+        text[a:b] for a, b in source.sentences if text[a:b].removeprefix("- ").startswith(piece)
+    )
+    (found,), _ = quoted(text, whole_sentence)
+    assert found.removesuffix("\n\n…\n\n") == (expected or whole_sentence)

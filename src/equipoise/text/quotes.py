@@ -1,8 +1,8 @@
 """What is shown for a sentence that was chosen: the whole that a reader needs, as stretches of its document.
 
 A lead-in comes with its list, steps, code or table, these come with their lead-in, a row with its header, a definition
-with its term, a sentence with its paragraph where that is short. All of it is a function of the document and the
-sentences chosen.
+with its term, a sentence with its paragraph where that is short, and with what "It" stands for. All of it is a
+function of the document and the sentences chosen.
 """
 
 import re
@@ -13,7 +13,7 @@ from itertools import chain, islice, takewhile
 
 from equipoise.core.types import BlockKind, Document
 from equipoise.text.block_text import fits, next_row, pieces_of, text_of, units_in, without_marker, words_in
-from equipoise.text.cases import denies, goes_with
+from equipoise.text.cases import denies, goes_with, sentences_referred_to
 from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, is_lead_in
 from equipoise.text.lines import is_closed
 
@@ -122,9 +122,10 @@ def _pieces_to_show(document: Document, span: Offsets) -> tuple[set[Offsets], se
         needed |= {unit, *_negating_heading(document, row), *_lead_ins(document, row)}
         around |= set(_related_blocks(document, row, unit, alone=_goes_on(document, row, span)))
         if fits(document, own := pieces_of(document, row), MAX_PARAGRAPH_WORDS):
-            needed |= set(own)
+            needed |= {*own, *sentences_referred_to(document, own[:1])}
         elif row >= 0:
             needed |= {*_term(document, row), *_cases(document, own, unit), *_reply_to_heading(document, row)}
+            needed |= {*sentences_referred_to(document, [unit])}
     wanted = list(_groups(document, sorted(around), needed))
     if needed and is_lead_in(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
