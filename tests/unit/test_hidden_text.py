@@ -135,6 +135,11 @@ class TestHtml:
             ("<p hidden>SECRET</p>", True),
             ("<noscript>SECRET</noscript>", True),
             ("<dialog>SECRET</dialog>", True),
+            ("<div popover>SECRET</div>", True),
+            ("<div popover=manual style='display:block'>SECRET</div>", False),
+            ("<noembed>SECRET</noembed>", True),
+            ("<noframes>SECRET</noframes>", True),
+            ("<ruby>x<rp>SECRET</rp><rt>y</rt></ruby>", True),
             ("<font color=WHITE>SECRET</font>", True),
             ("<table bgcolor=#fff><tr><td><font color=white>SECRET</font></table>", True),
             ("<table bgcolor=navy><tr><td><font color=white>SECRET</font></table>", False),
@@ -160,6 +165,10 @@ class TestHtml:
             assert "SECRET" in document_of("a.html", page).text
         else:
             assert hides("a.html", page) == hidden
+
+    def test_the_brackets_of_an_annotation_stay(self):
+        loaded = document_of("a.html", "<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>")
+        assert (loaded.text, loaded.hidden) == ("東京(とうきょう)", 0)
 
     @pytest.mark.parametrize(
         ("control", "panel", "hidden"),

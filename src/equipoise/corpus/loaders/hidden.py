@@ -14,7 +14,8 @@ Known, and left out:
   size, places outside the page, clipping, masks of one clear gradient, `transform` to a tenth or less or to the edge
   (`rotateX`, `rotateY`), letters pulled together until they lie on each other, and text in the colour of its
   background, from `style` attributes and from the page's own `<style>` elements with their cascade; `<noscript>`,
-  closed `<dialog>`, and what is there for screen readers only.
+  `<noembed>`, `<noframes>`, `<rp>` but for a bracket, closed `<dialog>` and `popover`, and what is there for screen
+  readers only.
 - Markdown: comments, link definitions without a target and titles of others, raw HTML elements that the rule
   for HTML hides. reStructuredText: comments.
 - Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 2.25 points,
@@ -60,6 +61,8 @@ from equipoise.corpus.loaders.lengths import amounts, degrees, is_length, length
 
 _STRUCK = frozenset({"del", "s", "strike"})
 """Elements of HTML whose text is crossed out."""
+_UNSEEN = frozenset({"noembed", "noframes", "noscript", "rp"})
+"""Elements of HTML for browsers of another time or without scripts."""
 BLACK: Color = (0, 0, 0)
 WHITE: Color = (255, 255, 255)
 
@@ -161,7 +164,8 @@ def look(around: Look, style: Style) -> Look:
 def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
     """The style that HTML itself gives an element by its tag and attributes; style sheets may override it."""
     style = {"text-decoration": "line-through"} if tag in _STRUCK else {}
-    if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
+    closed = tag == "dialog" and "open" not in attributes
+    if closed or tag in _UNSEEN or "hidden" in attributes or "popover" in attributes:
         style["display"] = "none"
     if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):
         style["color"] = ink.strip().lower()

@@ -32,6 +32,7 @@ _CONTROLS = "[role=tab], [aria-expanded]"
 _FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-visibility"})
 """Properties that hide the panel of a tab or an accordion until a reader clicks."""
 _RAISED = {"sub": "sub", "sup": "super"}
+_BRACKETS = frozenset("()（）[]【】")  # of an `<rp>`, which part a word from how it is read
 _ALT_WORDS = 3  # of a picture's text that says more than a name
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _STOPS = (".", "!", "?")
@@ -186,6 +187,7 @@ class Page:
         aside, foot = aside_of(tag, attributes) if attributes else (ASIDE_TAGS.get(tag, 0), tag == "footer")
         made = _Open(above.look, above.shows, max(above.aside, aside), above.link, above.foot or foot)
         made.link = made.link or (tag == "a" and "href" in attributes)
+        tag = "span" if tag == "rp" and node.text().strip() in _BRACKETS else tag
         style = self.cascade.style(tag, attributes, node.mem_id)
         if style and self._folds and is_panel(attributes):
             style = {name: value for name, value in style.items() if name not in _FOLDING}
