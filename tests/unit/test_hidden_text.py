@@ -42,6 +42,10 @@ HIDING_STYLES = """
     position:fixed;top:-500px | position:absolute;top:-500px | position:fixed;inset:-500px auto auto
     position:fixed;color:white | position:absolute;color:white
     position:absolute;color:white;background:#fefefe | position:sticky;color:white
+    block-size:0;overflow:hidden | max-inline-size:0;overflow:clip | height:9px;block-size:0;overflow-block:hidden
+    position:absolute;inset-inline-start:-9999px | position:relative;inset-inline:auto -9999px
+    position:fixed;inset-block-start:-500px | position:absolute;inset-block:-9999px | margin-inline:-9999px 0
+    margin-block-start:-9999px
 """
 SHOWING_STYLES = """
     color:red | dis/**/play:none | opacity:.5 | font-size:0.8em | color:white;background:black
@@ -54,6 +58,8 @@ SHOWING_STYLES = """
     position:absolute;top:-40px | position:absolute;bottom:-500px | position:relative;top:-500px
     position:fixed;top:-500px;height:900px | position:fixed;top:-500px;bottom:-500px
     position:fixed;color:white;background:black
+    block-size:0 | block-size:0;height:9px;overflow:hidden | inset-inline-start:-9999px | margin-inline:auto
+    position:absolute;inset-block:-9999px 0 0
 """
 
 

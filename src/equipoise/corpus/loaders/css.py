@@ -49,7 +49,16 @@ _FREE = words(
     "list-style-type margin mask mask-image -webkit-mask -webkit-mask-image overflow overflow-x overflow-y rotate "
     "scale text-decoration text-decoration-line transform translate zoom"
 )
-_PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | {"font-size", "opacity"}
+_PHYSICAL = {
+    "block-size": "height", "inline-size": "width", "max-block-size": "max-height", "max-inline-size": "max-width",
+    "min-block-size": "min-height", "inset-block-start": "top", "inset-block-end": "bottom",
+    "inset-inline-start": "left", "inset-inline-end": "right", "inset-block": "top bottom",
+    "inset-inline": "left right", "margin-block-start": "margin-top", "margin-inline-start": "margin-left",
+    "margin-block": "margin-top", "margin-inline": "margin-left", "overflow-block": "overflow-y",
+    "overflow-inline": "overflow-x",
+}  # fmt: skip
+"""What properties by the direction of writing set where it is that of English."""
+_PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | _PHYSICAL.keys() | {"font-size", "opacity"}
 _GROUPS = words("layer container scope")
 _ANY_OF = words("is matches -webkit-any -moz-any")  # the last three are older names of the first
 
@@ -169,10 +178,20 @@ def _declared(content: Iterable[Any]) -> Declarations:
     for found in content:
         if found.type != "declaration" or found.lower_name not in _PROPERTIES:
             continue
-        name, value = found.lower_name, _text(found.value).lower()
-        if _is_valid(name, value) and (found.important or not declared.get(name, (False, ""))[0]):
-            declared[name] = (found.important, value)
+        for name, value in _set(found.lower_name, _text(found.value).lower()):
+            if _is_valid(name, value) and (found.important or not declared.get(name, (False, ""))[0]):
+                declared[name] = (found.important, value)
     return declared
+
+
+def _set(name: str, value: str) -> list[tuple[str, str]]:
+    """The physical properties that a declaration sets, and their values."""
+    if name not in _PHYSICAL:
+        return [(name, value)]
+    names, values = _PHYSICAL[name].split(), value.split()
+    if len(names) == 1 and name not in {"margin-block", "margin-inline"}:
+        return [(names[0], value)]
+    return [*zip(names, [*values, *values], strict=False)] if len(values) <= 2 else []
 
 
 def _text(tokens: Iterable[Any]) -> str:
