@@ -45,7 +45,7 @@ HIDING_STYLES = """
     block-size:0;overflow:hidden | max-inline-size:0;overflow:clip | height:9px;block-size:0;overflow-block:hidden
     position:absolute;inset-inline-start:-9999px | position:relative;inset-inline:auto -9999px
     position:fixed;inset-block-start:-500px | position:absolute;inset-block:-9999px | margin-inline:-9999px 0
-    margin-block-start:-9999px
+    margin-block-start:-9999px | text-indent:100%;white-space:nowrap;overflow:hidden | text-indent:9999px
 """
 SHOWING_STYLES = """
     color:red | dis/**/play:none | opacity:.5 | font-size:0.8em | color:white;background:black
@@ -59,7 +59,7 @@ SHOWING_STYLES = """
     position:fixed;top:-500px;height:900px | position:fixed;top:-500px;bottom:-500px
     position:fixed;color:white;background:black
     block-size:0 | block-size:0;height:9px;overflow:hidden | inset-inline-start:-9999px | margin-inline:auto
-    position:absolute;inset-block:-9999px 0 0
+    position:absolute;inset-block:-9999px 0 0 | text-indent:50% | text-indent:40px
 """
 
 

@@ -73,6 +73,7 @@ SMALLEST = 3.0
 """Pixels: letters below this size are a line of dust. (A CSS pixel is three quarters of a point.)"""
 
 _OUTSIDE = -900.0  # pixels, from which a place is outside of every page
+_WIDE = 1280.0  # pixels: an indent of all of the page, or of 100% of a box
 _TALL = 300.0  # pixels: some fifteen lines, more than most boxes without a given height have
 _PILED = -0.4  # of their size: letters that are so far pulled together lie on each other
 _SLIVER = 1.0  # pixels: the box that "for screen readers only" leaves of a text
@@ -215,7 +216,8 @@ def _is_outside(style: Style) -> bool:
     for name in ("translate", "translatex", "translatey", "translate3d"):
         places += _arguments(transform, name)
     lengths = (length(place) for place in places if place)
-    return any(place is not None and place <= _OUTSIDE for place in lengths)
+    indent = length(style.get("text-indent", "")) or 0.0
+    return indent >= _WIDE or any(place is not None and place <= _OUTSIDE for place in lengths)
 
 
 def _is_beyond(style: Style, around: Look) -> bool:
