@@ -46,6 +46,10 @@ HIDING_STYLES = """
     position:absolute;inset-inline-start:-9999px | position:relative;inset-inline:auto -9999px
     position:fixed;inset-block-start:-500px | position:absolute;inset-block:-9999px | margin-inline:-9999px 0
     margin-block-start:-9999px | text-indent:100%;white-space:nowrap;overflow:hidden | text-indent:9999px
+    color:lab(100% 0 0) | color:lch(98 1 90) | color:oklab(100% 0 0) | color:oklch(.99 0 0) | color:color(srgb 1 1 1)
+    color:color(display-p3 1 1 1) | color:color(srgb-linear 1 1 1) | color:color(xyz-d50 .9643 1 .8251)
+    color:lab(50% 0 0 / 0) | color:oklch(0 0 0/5%) | background:black;color:oklch(0% 0 0)
+    background:red;color:lab(54.29 80.8 69.89) | background:oklch(.628 .2577 29.23);color:red
 """
 SHOWING_STYLES = """
     color:red | dis/**/play:none | opacity:.5 | font-size:0.8em | color:white;background:black
@@ -60,6 +64,8 @@ SHOWING_STYLES = """
     position:fixed;color:white;background:black
     block-size:0 | block-size:0;height:9px;overflow:hidden | inset-inline-start:-9999px | margin-inline:auto
     position:absolute;inset-block:-9999px 0 0 | text-indent:50% | text-indent:40px
+    color:lab(30% 0 0) | color:oklch(.5 .2 30) | color:color(display-p3 0 0 0) | background:lab(0 0 0);color:white
+    color:lab(50% 1e300 0) | color:oklab(.5 1e999 0) | color:color(srgb 1e999 0 0) | color:color(xyz 1e308 1e308 1)
 """
 
 

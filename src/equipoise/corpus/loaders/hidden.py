@@ -330,7 +330,7 @@ def _paper(style: Style, around: Look) -> Color | str:
         return ""
     plain = style.get("background-color", "")
     whole = style.get("background", "")
-    if "(" in whole.replace("rgb(", "").replace("rgba(", ""):
+    if "(" in whole.replace("rgb(", "").replace("rgba(", "") and not isinstance(color(whole), tuple):
         return ""  # a picture or a gradient
     paper = color(plain) if plain else color(whole)
     if paper is None:
