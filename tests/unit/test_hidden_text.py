@@ -265,6 +265,28 @@ class TestMarkup:
     def test_restructuredtext(self, text, hidden):
         assert hides("a.rst", text) == hidden
 
+    @pytest.mark.parametrize(
+        ("text", "hidden"),
+        [
+            ("// SECRET\n\nseen", True),
+            ("[comment]\nSECRET\nSECRET\n\nseen", True),
+            ("[comment#x.y]\n.SECRET\n\n// x\n SECRET\n\nseen", True),
+            ("[comment]\n[.x]\n--\nSECRET\n\n* SECRET\n----\nSECRET\n--\nseen", True),
+            ("[comment]\n--\nseen too\n--\nseen SECRET", False),
+            ("[comment]\nx\n\nseen SECRET", False),
+            ("[comment]\nx\n[.y]\nseen SECRET", False),
+            ("[comment]\n* SECRET\n\nseen", False),
+            ("[comment]\n== SECRET\n\nseen", False),
+            ("----\n[comment]\nSECRET\n----\nseen", False),
+            ("seen [comment]\nSECRET", False),
+        ],
+    )
+    def test_asciidoc(self, text, hidden):
+        loaded = document_of("a.adoc", text)
+        assert "seen" in loaded.text
+        assert ("SECRET" not in loaded.text, loaded.text.count("SECRET")) == (hidden, 0 if hidden else 1)
+        assert loaded.hidden > 0 or not hidden
+
     @pytest.mark.parametrize("name", ["a.md", "a.rst"])
     def test_offsets_and_lines_stay(self, name):
         text = "one\n\n<!-- two\nthree -->\n\n.. four\n   five\n\nsix"

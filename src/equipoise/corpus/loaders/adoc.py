@@ -18,6 +18,8 @@ _DIRECTIVE = re.compile(
     r":!?[\w-]++!?:(?:[ \t]|\Z)|\[[^\]\n]*+\][ \t]*+\Z|(?:include|toc|ifdef|ifndef|endif)::"
 )
 _FENCE = re.compile(r"(?:-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|\|={3,}|--|`{3,}[\w-]*+)[ \t]*+\Z")
+_COMMENT = re.compile(r"\[[ \t]*+comment(?:[,#.%][^\]\n]*+)?+\][ \t]*+\Z")
+_TITLE = re.compile(r"\.\.?[^ \t.]")
 _STRUCK = re.compile(r"\[\.?line-through\](?:#[^#\n]++#|\*[^*\n]++\*)")
 _CODE = frozenset("-.+`")  # what fences of code begin with
 _LEADS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
@@ -54,6 +56,7 @@ class _Reading:
     _table: list[str] = field(default_factory=list)
     _begun: tuple[int, int] = (0, -1)  # level and intro of the lines that are being read
     _fence: str = ""
+    _comment: str = ""  # of the style "comment": "next" before its block, "--" or "paragraph" inside
     _number: int = 0
     _last: int = 0  # the line that the last block ends on
     _intro: int = -1
@@ -67,7 +70,8 @@ class _Reading:
         if self._fence[:1] == "|" and bare != self._fence and "line-through" not in bare:
             self._table.append(bare)
             return
-        if (line.startswith("//") or self._fence.startswith("//")) and self._is_comment(line):
+        may_be = self._comment or line.startswith(("//", "[")) or self._fence.startswith("//")
+        if may_be and (self._is_styled(line, bare) or self._is_comment(line)):
             self.outline.hidden += len(one_line(line))
             self.end(self._number - 1)
             return
@@ -99,6 +103,31 @@ class _Reading:
             self._fence = bare
             return True
         return not self._fence and line.startswith("//") and not line.startswith("///")
+
+    def _is_styled(self, line: str, bare: str) -> bool:
+        """Whether a line belongs to an open block or a paragraph of the style "comment"."""
+        if self._comment == "--":
+            self._comment = "" if bare == "--" else "--"
+            return True
+        if self._fence:
+            return False
+        if _COMMENT.match(line):
+            self._comment = "next"
+            return True
+        if not self._comment:
+            return False
+        said = _DIRECTIVE.match(line)
+        begins = said or _FENCE.match(line)
+        if self._comment == "paragraph":
+            self._comment = "paragraph" if bare and not begins else ""
+        elif bare == "--":
+            self._comment = "--"
+        elif not bare or said or line.startswith("//"):
+            return False
+        else:
+            begins = begins or _HEADING.match(line) or _ITEM.match(line) or _TERM.match(line)
+            self._comment = "" if begins else "next" if _TITLE.match(line) else "paragraph"
+        return self._comment != ""
 
     def _open_fence(self, line: str, bare: str) -> None:
         is_block = bare != "--" and bare[0] in _CODE | {"|"}
