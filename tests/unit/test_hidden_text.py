@@ -287,6 +287,24 @@ class TestMarkup:
         assert ("SECRET" not in loaded.text, loaded.text.count("SECRET")) == (hidden, 0 if hidden else 1)
         assert loaded.hidden > 0 or not hidden
 
+    @pytest.mark.parametrize(
+        ("text", "hidden"),
+        [
+            ("# SECRET\n\nseen", True),
+            ("# x --> SECRET\n\nseen", True),
+            ("seen\n#+BEGIN_COMMENT\nSECRET\n\n* SECRET\n--> SECRET\n#+END_COMMENT\nseen", True),
+            ("seen\n\n  #+begin_comment\n  SECRET\n  #+end_comment\n", True),
+            ("seen\n#+begin_comment\nx\n#+end_comment\nSECRET", False),
+            ("seen\n#+begin_comment\nSECRET", False),
+            ("#+begin_src\n#+begin_comment\nSECRET\n#+end_comment\n#+end_src\nseen", False),
+        ],
+    )
+    def test_org(self, text, hidden):
+        loaded = document_of("a.org", text)
+        assert "seen" in loaded.text
+        assert ("SECRET" not in loaded.text) == hidden
+        assert loaded.hidden > 0 or not hidden
+
     @pytest.mark.parametrize("name", ["a.md", "a.rst"])
     def test_offsets_and_lines_stay(self, name):
         text = "one\n\n<!-- two\nthree -->\n\n.. four\n   five\n\nsix"

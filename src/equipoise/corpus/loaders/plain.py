@@ -4,6 +4,7 @@ What a reader of the rendered page would not see becomes spaces of the same leng
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,13 +84,24 @@ def _page(path: Path, sheets: list[str], source: str) -> Outline:
 def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: an Org file, turned into Markdown line by line. Its title is `#+title`, else as in Markdown."""
     raw = decoded(path, data)
-    markdown = "\n".join(
-        map(_from_org, _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), raw).split("\n"))
-    )
+    bare = _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), raw)
+    markdown = "\n".join(map(_from_org, _commented(bare.split("\n"))))
     named = _ORG_TITLE.search(raw)
     markdown = _ORG_PLACE.sub(r"\1\2", _ORG_STRUCK.sub(r"~~\1~~", markdown))
     (document,) = _markdown(path, markdown, has_html=False)
     return [replace(document, title=one_line(named[1]) if named else document.title)]
+
+
+def _commented(lines: list[str]) -> Iterator[str]:
+    """Lines of Org; those from `#+begin_comment` to its end, outside of code, are comments like `# this`."""
+    names = [(_KEYWORD.match(line) or ("", ""))[1].lower() for line in lines]
+    last = max((row for row, name in enumerate(names) if name == "end_comment"), default=-1)
+    inside = ""  # the name of the line that ends the block
+    for row, (line, name) in enumerate(zip(lines, names, strict=True)):
+        if not inside and (name in _FENCES or (name == "begin_comment" and row < last)):
+            inside = name.replace("begin", "end")
+        yield f"# {line}" if inside == "end_comment" else line
+        inside = "" if name == inside else inside
 
 
 def _from_org(line: str) -> str:
@@ -100,7 +112,7 @@ def _from_org(line: str) -> str:
         kind, value = keyword[1].lower(), line[keyword.end() :].strip()
         return "~~~~~~" if kind in _FENCES else value if kind in _SAID else ""
     if line.lstrip().startswith(("# ", "#\t")):
-        return f"<!--{line}-->"
+        return f"<!--{line.replace('-->', ' ')}-->"
     return line.replace("+", "|") if line.lstrip().startswith("|-") else _ORG_LINK.sub(r"\1", line)
 
 
