@@ -305,6 +305,26 @@ class TestMarkup:
         assert ("SECRET" not in loaded.text) == hidden
         assert loaded.hidden > 0 or not hidden
 
+    @pytest.mark.parametrize(
+        ("text", "hidden"),
+        [
+            ("seen % SECRET", True),
+            ("seen \\iffalse SECRET\\fi", True),
+            ("seen \\phantom{SECRET} \\hphantom{SECRET} $\\vphantom{SECRET}$", True),
+            ("\\begin{document}seen\\end{document}\nSECRET", True),
+            ("\\begin{document}seen\\end{document}\\begin{document}SECRET\\end{document}", True),
+            ("seen \\endinput\nSECRET", True),
+            ("\\begin{verbatim}\\end{document}\\end{verbatim}seen SECRET", False),
+            ("seen % \\end{document}\nSECRET", False),
+            ("\\begin{center}seen\\end{center}SECRET", False),
+        ],
+    )
+    def test_latex(self, text, hidden):
+        loaded = document_of("a.tex", text)
+        assert "seen" in loaded.text
+        assert ("SECRET" not in loaded.text) == hidden
+        assert loaded.hidden > 0 or not hidden
+
     @pytest.mark.parametrize("name", ["a.md", "a.rst"])
     def test_offsets_and_lines_stay(self, name):
         text = "one\n\n<!-- two\nthree -->\n\n.. four\n   five\n\nsix"

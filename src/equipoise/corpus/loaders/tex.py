@@ -36,14 +36,15 @@ _PARTED = frozenset({"par", "newpage", "clearpage"})
 _DROPPED_NAMES = """
     label index vspace hspace cite citep citet documentclass usepackage bibliography bibliographystyle newcommand
     renewcommand setlength includegraphics author date title pagestyle thispagestyle input include cline cmidrule sout
-    st phantom addcontentsline hypersetup hypertarget color textcolor href setcounter noalign pandocbounded
+    st phantom hphantom vphantom addcontentsline hypersetup hypertarget color textcolor href setcounter noalign
+    pandocbounded
 """
 _DROPPED = (
     dict.fromkeys(_DROPPED_NAMES.split(), 1)
     | dict.fromkeys(("newcommand", "renewcommand", "setlength", "def", "rule", "fontsize", "resizebox"), 2)
     | {"specialrule": 3}
 )
-_DELETED = frozenset({"sout", "st", "phantom"})
+_DELETED = frozenset({"sout", "st", "phantom", "hphantom", "vphantom"})
 _NOTES = frozenset({"footnote", "footnotetext", "thanks", "marginpar"})
 _SIGNS = {
     "times": "×", "cdot": "·", "pm": "±", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "ldots": "…", "dots": "…",
@@ -75,7 +76,7 @@ def load_tex(path: Path, data: bytes) -> list[LoadedDocument]:
     text = decode(path, data)
     before, begins, body = text.partition("\\begin{document}")
     outline = Outline()
-    titles = re.search(r"\\title\b(?:\[[^\]]*+\])?+", text)
+    titles = re.search(r"\\title\b(?:\[[^\]]*+\])?+", text.partition("\\end{document}")[0])
     title = "" if titles is None else _shown(_Source(text, titles.end()).group(), 0, outline)
     first = text.count("\n", 0, len(before)) if begins else 0
     _Page(outline, _Source(body if begins else text), first).read()
@@ -119,6 +120,11 @@ class _Source:
         inside = self.text[self.place : end if end >= 0 else len(self.text)]
         self.place += len(inside)
         return inside
+
+    def rest(self) -> str:
+        """Read all that is left."""
+        start, self.place = self.place, len(self.text)
+        return self.text[start:]
 
     def untrue(self) -> str:
         """Read what a condition that is false skips: up to its `\\else` or its end."""
@@ -291,8 +297,8 @@ class _Page:
             self._rows = [[]]
         elif name in _PARTED:
             self.flush()
-        elif name == "iffalse":
-            self.outline.hidden += len(one_line(source.untrue()))
+        elif name in {"iffalse", "endinput"}:
+            self.outline.hidden += len(one_line(source.untrue() if name == "iffalse" else source.rest()))
         elif name in _ACCENTS:
             self._accent(name)
         elif not self._formula(name, place):
@@ -324,6 +330,8 @@ class _Page:
             )
         elif name == "comment" and begins:
             self.outline.hidden += len(one_line(self.source.until(name)))
+        elif name == "document" and not begins:  # LaTeX reads no further
+            self.outline.hidden += len(one_line(self.source.rest()))
         elif name in _TABLES and begins:
             self.source.option()
             for _ in range(2 if name in {"tabularx", "tabulary"} else 1):
