@@ -336,8 +336,24 @@ class TestMarkup:
         assert loaded.index("six") == text.index("six")
 
 
+W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+NO_FILL = "<w14:noFill/>"
+CLEAR_FILL = (
+    '<w14:solidFill><w14:srgbClr w14:val="000000"><w14:alpha w14:val="100000"/></w14:srgbClr></w14:solidFill>'
+)
+
+
 def run(text, properties=""):
     return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def effect(*parts):
+    """What letters are painted with: the fill and the outline, each by its kind or colour."""
+    said = ""
+    for name, ink in zip(("textFill", "textOutline"), parts, strict=False):
+        paint = f'<w14:solidFill><w14:srgbClr w14:val="{ink}"/></w14:solidFill>'
+        said += f"<w14:{name} {W14}>{paint if ink.isalnum() else ink}</w14:{name}>"
+    return said
 
 
 def style(name, properties, kind="paragraph", more=""):
@@ -364,6 +380,17 @@ class TestWord:
             ('<w:rStyle w:val="Based"/>', True),
             ('<w:rStyle w:val="Quiet"/><w:vanish w:val="0"/>', False),
             ("<w:webHidden/>", False),
+            (effect(NO_FILL), True),
+            (effect(NO_FILL, NO_FILL), True),
+            (effect(NO_FILL, "FFFFFF"), True),
+            (effect(CLEAR_FILL), True),
+            (effect("FEFEFE"), True),
+            (effect(NO_FILL, "4472C4"), False),
+            (effect("FFFFFF", "4472C4"), False),
+            (effect("000000", "FFFFFF"), False),
+            (effect("<w14:gradFill/>"), False),
+            ('<w:color w:val="FFFFFF"/>' + effect("<w14:gradFill/>"), True),
+            ('<w:color w:val="FFFFFF"/>' + effect("000000"), False),
         ],
     )
     def test_runs(self, properties, hidden):

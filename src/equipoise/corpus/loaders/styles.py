@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.colors import CLEAR
 from equipoise.corpus.loaders.hidden import Style
 from equipoise.corpus.loaders.loaded import whole
 
@@ -19,6 +20,7 @@ _CODE = re.compile(r"\b(?:code|listing|preformatted|source|verbatim)\b")
 _ASIDES = ("toc ", "table of ", "index ", "contents ")
 _LONGEST_NAME, _MOST_NAMES = 60, 9  # characters of a name, and names of styles that one is based on
 _BODY_TEXT = 9  # the outline level of what is no heading
+_CLEAR_FROM = 90_000  # thousandths of a per cent by which an effect of letters lets the paper through
 _FAMILIES = frozenset({"paragraph", "table", "table-cell", "table-row", "section", "graphic", "text"})
 
 
@@ -129,7 +131,26 @@ def word_style(properties: Element) -> dict[str, str]:
             style[node.tag] = value
         else:
             style |= _word_look(node.tag, value, node)
-    return style
+    return style | _drawn_ink(properties) if properties.find("textFill") is not None else style
+
+
+def _drawn_ink(properties: Element) -> dict[str, str]:
+    """The colour of letters that are painted by an effect (MS-DOCX, 2.2.1: `w14`); none of the theme or a gradient."""
+    inks = {_effect_ink(node) for node in properties if node.tag in {"textFill", "textOutline"}} - {CLEAR}
+    if "" in inks:
+        return {}
+    return {"-webkit-text-fill-color": "canvastext" if len(inks) > 1 else next(iter(inks), CLEAR)}
+
+
+def _effect_ink(effect: Element) -> str:
+    """The colour of a fill or an outline, empty for a gradient or a colour of the theme."""
+    if effect.find("solidFill") is None and effect.find("gradFill") is None:
+        return CLEAR
+    paint = effect.find("solidFill/srgbClr")
+    if paint is None:
+        return ""
+    clear = any(whole(part.get("val")) > _CLEAR_FROM for part in paint.iterfind("alpha"))
+    return CLEAR if clear else f"#{paint.get('val', '').lower()}"
 
 
 def _word_look(name: str, value: str, node: Element) -> Mapping[str, str]:
