@@ -420,6 +420,26 @@ class TestWord:
         assert hides("a.docx", data) == hidden
 
     @pytest.mark.parametrize(
+        ("shape", "hidden"),
+        [
+            ("<w:pict><w:shape style='width:9pt;visibility:hidden'>{}</w:shape></w:pict>", True),
+            (
+                "<w:pict><w:group style='Visibility: hidden'><w:shape style='x:y'>{}</w:shape></w:group></w:pict>",
+                True,
+            ),
+            ("<w:pict><w:shape style='visibility:visible'>{}</w:shape></w:pict>", False),
+            ("<w:drawing><w:anchor hidden='1'>{}</w:anchor></w:drawing>", True),
+            ("<w:drawing><w:anchor hidden='0'>{}</w:anchor></w:drawing>", False),
+            ("<w:drawing><w:inline><w:docPr hidden='true'/>{}</w:inline></w:drawing>", True),
+            ("<w:drawing><w:anchor><w:wsp><w:cNvPr hidden='1'/>{}</w:wsp></w:anchor></w:drawing>", True),
+        ],
+    )
+    def test_text_boxes(self, shape, hidden):
+        text = f"<w:txbxContent><w:p>{run('SECRET')}</w:p></w:txbxContent>"
+        body = f"<w:p>{run('seen')}</w:p><w:p><w:r>{shape.format(text)}</w:r></w:p>"
+        assert hides("a.docx", docx(body)) == hidden
+
+    @pytest.mark.parametrize(
         ("properties", "cell", "hidden"),
         [
             ("", "", True),

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.charts import add_chart
+from equipoise.corpus.loaders.css import declarations
 from equipoise.corpus.loaders.equations import equation
 from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
@@ -18,7 +19,7 @@ from equipoise.corpus.loaders.numbering import Numbering
 from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.styles import OFF, UNKNOWN_PAPER, Styles, word_style
-from equipoise.corpus.loaders.xml import outermost, read_xml
+from equipoise.corpus.loaders.xml import is_on, outermost, read_xml
 
 _MARGIN = re.compile(r"(?:header|footer)\d*+\.xml\Z")
 _MOST_MARGINS = 100
@@ -26,6 +27,7 @@ _PLAIN_TABLES = frozenset({"", "TableNormal", "TableGrid"})
 _FIRST_ROW = 0x20  # the bit of a table's look that sets its first row off
 _HEX = re.compile(r"[0-9a-fA-F]{1,8}")
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+_SHAPE_PROPERTIES = frozenset({"anchor", "docPr", "cNvPr"})
 _DELETED = frozenset({"del", "moveFrom"})
 _NOT_READ = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "delInstrText", "Fallback", "rt", "fldData"})
 _DEEPEST_FIELD, _LONGEST_FIELD = 30, 20  # fields in fields; characters of the instruction of one
@@ -101,7 +103,7 @@ class _Around(NamedTuple):
     run: Look = Look()
     place: str = ""
     bold: bool = False
-    deleted: bool = False
+    deleted: bool = False  # or in a hidden shape
     contents: bool = False
     cell: _Cell | None = None
     paragraph: _Paragraph | None = None
@@ -159,7 +161,7 @@ class _Body:
             if not at.deleted and at.run.shows and (note := self.notes.pop((kind, node.get("id", "")), "")):
                 self.outline.held.append(note)
         elif name not in _NOT_READ:
-            self.read(node, at)
+            self.read(node, at._replace(deleted=at.deleted or _is_hidden(node)))
 
     def _add_charts(self, at: _Around) -> None:
         """The charts of a paragraph stand below it, those of a table below the table."""
@@ -280,6 +282,14 @@ class _Body:
             rows.add(text, span, merged=bool(merged), goes_on=merged == "continue")
             bold &= cell.bold
         return bold, said.get("tblHeader", "0") not in OFF
+
+
+def _is_hidden(node: Element) -> bool:
+    """Whether a shape is hidden: by its style (VML), or by its own properties (DrawingML)."""
+    if any(is_on(part, "hidden") for part in (node, *node) if part.tag in _SHAPE_PROPERTIES):
+        return True
+    style = declarations(node.get("style", "")) if "style" in node.attrib else {}
+    return style.get("visibility", (False, ""))[1] == "hidden"
 
 
 def _are_contents(fields: list[str]) -> bool:
