@@ -253,6 +253,24 @@ class TestMarkup:
     @pytest.mark.parametrize(
         ("text", "hidden"),
         [
+            ("---\n# SECRET\na: b\n---\n\nseen", True),
+            ("---\na:\n  - b\n  # SECRET\n\n#SECRET\nmy name: |\n  c\n# SECRET\n...\n\nseen", True),
+            ("---\na: 'b # SECRET'\n---\n\nseen", False),
+            ("---\na: C#SECRET\n---\n\nseen", False),
+            ("---\na: |\n  b\n\n  # SECRET\n---\n\nseen", False),
+            ("---\na: b\n---\n# SECRET seen", False),
+            ("---\n# SECRET\na: seen", False),
+            ("---\n# SECRET\nseen\n---\n", False),
+            ("---\n# SECRET\n\n---\nseen", False),
+            ("x\n---\n# SECRET\na: b\n---\nseen", False),
+        ],
+    )
+    def test_front_matter(self, text, hidden):
+        assert hides("a.md", text) == hidden
+
+    @pytest.mark.parametrize(
+        ("text", "hidden"),
+        [
             (".. SECRET\n   SECRET\n\nseen", True),
             ("seen\n\n..\n   SECRET\n\n   SECRET\n\nseen", True),
             (".. note::\n\n   seen\n\n   .. SECRET\n\n   seen", True),
@@ -272,7 +290,7 @@ class TestMarkup:
             ("[comment]\nSECRET\nSECRET\n\nseen", True),
             ("[comment#x.y]\n.SECRET\n\n// x\n SECRET\n\nseen", True),
             ("[comment]\n[.x]\n--\nSECRET\n\n* SECRET\n----\nSECRET\n--\nseen", True),
-            ("[comment]\n--\nseen too\n--\nseen SECRET", False),
+            ("[comment]\n--\nx\n////\n--\nseen SECRET", False),
             ("[comment]\nx\n\nseen SECRET", False),
             ("[comment]\nx\n[.y]\nseen SECRET", False),
             ("[comment]\n* SECRET\n\nseen", False),

@@ -21,6 +21,8 @@ from equipoise.text.blocks import blocks
 from equipoise.text.outline import heading_text
 
 _FRONT_LINES = 200
+_YAML_NAME = re.compile(r":(?:[ \t]|\Z)")
+_YAML_TEXT = re.compile(r"(?<=[:-][ \t])[|>][-+\d]{0,2}[ \t]*+\Z")
 _DRAWER = re.compile(
     r"^[ \t]*+:PROPERTIES:[ \t]*+\n(?:[ \t]*+:(?!END:)[^\n]{0,500}\n){0,30}+[ \t]*+:END:", re.MULTILINE
 )
@@ -62,12 +64,13 @@ def add_markdown(
     """Append the blocks of a Markdown text; the title, if any, and the other metadata of its front matter."""
     text = clean(raw)
     scan = Scan(text, has_html=has_html)
+    unsaid = [*scan.hidden, *(_yaml_comments(text) if has_html else ())]
     pages = [_page(path, scan.sheets, text[start:end]) for start, end in scan.whole]
-    gone = [(start, end, _blank(text[start:end])) for start, end in (*scan.hidden, *scan.whole)]
+    gone = [(start, end, _blank(text[start:end])) for start, end in (*unsaid, *scan.whole)]
     edited = _edited(text, sorted([*gone, *scan.shown]))
     front = _front_matter(edited.split("\n", _FRONT_LINES)[:_FRONT_LINES])
     starts = with_lines(raw, text, [Block(BlockKind.PARAGRAPH, *whole) for whole in scan.whole])
-    outline.hidden += sum(len(one_line(text[start:end])) for start, end in scan.hidden)
+    outline.hidden += sum(len(one_line(text[start:end])) for start, end in unsaid)
     apart = [(one.line, page) for one, page in zip(starts, pages, strict=True)]
     add_blocks(outline, edited.replace(BREAK, "\n"), with_lines(raw, edited, blocks(edited)), apart)
     title = one_line(front.pop("title", ""))
@@ -173,6 +176,25 @@ def _front_matter(lines: list[str]) -> dict[str, str]:
         if colon and name.strip() == name and bare and bare[0] not in "[{&*!|>#":
             known.setdefault(name.lower(), bare)
     return known
+
+
+def _yaml_comments(text: str) -> Iterator[tuple[int, int]]:
+    """The start and end of each line of front matter that is a comment of YAML; none where no `---` ends it, or what
+    it holds are no names with values. In a text below `name: |` a "#" is one of its characters."""
+    lines = text.split("\n", _FRONT_LINES)[:_FRONT_LINES]
+    end = next((row for row, line in enumerate(lines) if row and line.rstrip() in {"---", "..."}), 0)
+    named = [line for line in lines[1:end] if line.strip() and line[0] not in " \t#-]}"]
+    if lines[0].rstrip() != "---" or not named or not all(map(_YAML_NAME.search, named)):
+        return
+    place, inside = 0, -1  # how far the name is indented that has the text
+    for line in lines[:end]:
+        bare, depth = line.strip(), len(line) - len(line.lstrip())
+        inside = -1 if bare and depth <= inside else inside
+        if inside < 0 and bare.startswith("#"):
+            yield place, place + len(line)
+        elif inside < 0 and _YAML_TEXT.search(line):
+            inside = depth
+        place += len(line) + 1
 
 
 def _title(outline: Outline) -> str:
