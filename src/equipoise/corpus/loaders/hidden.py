@@ -17,9 +17,9 @@ Known, and left out:
   `<noembed>`, `<noframes>`, `<rp>` but for a bracket, closed `<dialog>` and `popover`, and what is there for screen
   readers only.
 - Markdown: comments, link definitions without a target and titles of others, raw HTML elements that the rule
-  for HTML hides. reStructuredText: comments.
+  for HTML hides, lines of comment in front matter. reStructuredText: comments.
 - Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 2.25 points,
-  letters in the colour of their shading or of the paper.
+  letters in the colour of their shading or of the paper, or painted by an effect without a fill, hidden shapes.
 - PDF: letters below 1.5 points, outside the page, wholly transparent, or in the colour of the paper or of the box
   that was painted under them.
 - EPUB: as HTML, with the style sheets in the book. Mail: the HTML part as HTML.
@@ -27,7 +27,7 @@ Known, and left out:
 - Excel: hidden sheets, rows and columns, the number format `;;;`, letters in the colour of their cell.
 - PowerPoint: hidden slides and shapes, shapes outside the slide, clear letters and those too small to see.
 - RTF: hidden and deleted text, letters below 2.25 points, white letters on nothing. AsciiDoc, LaTeX and Org: comments.
-  LaTeX: `\\iffalse`.
+  LaTeX: `\\iffalse`, phantoms, what stands behind the end of the document.
 
 Kept, since a reader reaches it: `<details>`, the text of pictures, `aria-hidden`, the panels of tabs and accordions (by
 role or class) on a page with controls for them, unless more than being folded hides them. Kept and counted apart: PDF
@@ -40,12 +40,18 @@ Not known, and therefore part of the threat model:
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
   whatever lies over or under text: pictures, boxes, z-index; so text of the page's colour with a `position`, too, on
   a page that has a picture or a box of another colour. Text less than 900 pixels outside (300 above the page, or
-  above or below the screen), other masks, `matrix()`, `rotate3d()`, `skew()`, `perspective`, `word-spacing`.
-- Markdown: labels of link definitions, what a renderer's own style sheet hides.
-- LaTeX: conditions other than `\\iffalse` (`\\if0`, `\\newif`), colours, sizes, and what a macro leaves out.
+  above or below the screen), other masks, `matrix()`, `rotate3d()`, `skew()`, `perspective`, `word-spacing`, `offset`;
+  colours of the system (`Canvas`) and `color-mix()`.
+- Markdown: labels of link definitions, what a renderer's own style sheet hides, formulas (`\\phantom`), comments of
+  renderers (`{/* */}`, `%% %%`) and in front matter behind a value or in TOML; values of front matter are kept.
+- AsciiDoc: conditions (`ifdef`), attributes, HTML that is passed through. Org: `COMMENT` and `noexport` headings,
+  drawers, `@@comment:`. reStructuredText: `only`, `raw`, substitutions that are not used.
+- LaTeX: conditions other than `\\iffalse` (`\\if0`, `\\newif`), colours, sizes, boxes (`\\setbox`), bookmarks, and what
+  a macro leaves out.
 - PDF: layers switched off, clipping paths, letters that are nearly transparent, white letters on a picture, a shade
   or a scratch of another colour, and whatever is painted over letters.
-- Word: conditional table formats, frames outside the page, `webHidden` (seen in print layout).
+- Word: conditional table formats, colours of the theme, the colour of highlighting, frames and indents outside the
+  page, lines and rows of no height, letters squeezed or raised out of sight, `webHidden` (seen in print layout).
 - OpenDocument: frames outside the page. Excel: colours of the theme, conditional formats, rows of no height, cells
   that a picture covers. PowerPoint: the colour of letters, what lies over what, animations. RTF: letters in the
   colour of their shading, frames. JSON and source code: everything is text there, so nothing is hidden.
