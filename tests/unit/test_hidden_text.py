@@ -178,6 +178,22 @@ class TestHtml:
         else:
             assert hides("a.html", page) == hidden
 
+    @pytest.mark.parametrize(
+        ("around", "inside", "hidden"),
+        [
+            ("white", "color:red", True),
+            ("transparent", "FILL:inherit;color:red", True),
+            ("white", "FILL:currentcolor;color:red", False),
+            ("white", "FILL:initial", False),
+            ("white", "FILL:red", False),
+            ("red", "color:white", False),
+            ("red", "FILL:currentcolor;color:white", True),
+        ],
+    )
+    def test_a_colour_inside_does_not_change_the_fill_of_letters(self, around, inside, hidden):
+        page = f"<p>seen</p><div style='FILL:{around}'><p style='{inside}'>SECRET</p></div>"
+        assert hides("a.html", page.replace("FILL", "-webkit-text-fill-color")) == hidden
+
     def test_the_brackets_of_an_annotation_stay(self):
         loaded = document_of("a.html", "<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>")
         assert (loaded.text, loaded.hidden) == ("東京(とうきょう)", 0)

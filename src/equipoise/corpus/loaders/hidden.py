@@ -78,6 +78,8 @@ Style = Mapping[str, str]
 SMALLEST = 3.0
 """Pixels: letters below this size are a line of dust. (A CSS pixel is three quarters of a point.)"""
 
+_FILL = "-webkit-text-fill-color"
+_UNFILLED = frozenset({"currentcolor", "initial"})  # values of it that leave letters to `color`
 _OUTSIDE = -900.0  # pixels, from which a place is outside of every page
 _WIDE = 1280.0  # pixels: an indent of all of the page, or of 100% of a box
 _TALL = 300.0  # pixels: some fifteen lines, more than most boxes without a given height have
@@ -124,6 +126,8 @@ class Look(NamedTuple):
     """The font size, in pixels."""
     ink: Color | str = BLACK
     """The colour of the letters, CLEAR, or "" where it is not known."""
+    filled: bool = False
+    """The letters are filled with a colour of their own, which `color` does not change."""
     paper: Color | str = WHITE
     """The colour behind the letters, in the same form."""
     solid: float = 1.0
@@ -159,7 +163,8 @@ def look(around: Look, style: Style) -> Look:
         ),
         cut=_is_cut(style) or (around.cut and style.get("position") != "fixed"),
         size=size,
-        ink=_ink(style, around.ink),
+        ink=_ink(style, around),
+        filled=style.get(_FILL, "currentcolor") not in _UNFILLED or (around.filled and _FILL not in style),
         paper=_paper(style, around),
         solid=around.solid * _solidity(style),
         spacing=_spacing(style, size, around.spacing),
@@ -321,14 +326,16 @@ def _spacing(style: Style, size: float, around: float) -> float:
     return around if pixels is None else pixels
 
 
-def _ink(style: Style, around: Color | str) -> Color | str:
-    fill = style.get("-webkit-text-fill-color", style.get("color", "inherit"))
+def _ink(style: Style, around: Look) -> Color | str:
+    fill = style.get(_FILL, "inherit" if around.filled else "currentcolor")
+    if fill in _UNFILLED:
+        fill = style.get("color", "canvastext" if around.filled else "inherit")
     if fill in {"inherit", "currentcolor", "unset"}:
-        return around
+        return around.ink
     if "text" in f"{style.get('background-clip', '')} {style.get('-webkit-background-clip', '')}".split():
         return ""  # the letters show the background
     ink = color(fill)
-    return around if ink is None else ink
+    return around.ink if ink is None else ink
 
 
 def _paper(style: Style, around: Look) -> Color | str:
