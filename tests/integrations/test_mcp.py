@@ -229,6 +229,19 @@ def test_documents_come_in_pages_and_as_resources(library):
     assert templates[0].uri_template == "equipoise://documents/{doc_id}"
 
 
+def test_a_held_document_does_not_exist(library):
+    held = next(one for one in library.documents() if one.doc_id == ODD_ID)
+    library.store.set_trust([held.doc_id], Trust.HELD)
+    listed = call(library, "documents").structured_content["documents"]
+    assert [document["doc_id"] for document in listed] == ["wal"]
+    resources = within(library, lambda client: client.list_resources()).resources
+    assert [resource.uri for resource in resources] == [uri("wal")]
+    assert call(library, "read", doc_id=ODD_ID).content[0].text.startswith("there is no document")
+    said = error_of(library, lambda client: client.read_resource(uri(ODD_ID)))
+    assert said.startswith("there is no document") and "Cats" not in said
+    assert CATS not in str(call(library, "search", words="cats").structured_content)
+
+
 def test_a_long_list_of_resources_comes_in_pages(library, monkeypatch):
     monkeypatch.setattr("equipoise.integrations.mcp.PAGE", 1)
 

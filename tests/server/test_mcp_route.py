@@ -251,10 +251,19 @@ def test_what_untrusted_documents_say_is_named_without_folders(keyed, tmp_path):
     assert beside | {"others": None} == plain
 
 
-def test_what_is_held_back_is_not_read(keyed):
+def test_what_is_held_back_does_not_exist_for_anybody(keyed):
     url, service, asker, admin = keyed()
     [held, *_] = service.library.documents()
     with Store.open(service.settings.store.path) as store:
         store.set_trust([held.doc_id], Trust.HELD)
-    assert call(url, asker, "read", doc_id=held.doc_id).is_error
-    assert not call(url, admin, "read", doc_id=held.doc_id).is_error
+
+    async def everything(client):
+        with pytest.raises(MCPError, match="There is no such document"):
+            await client.read_resource(f"equipoise://documents/{held.doc_id}")
+        return await client.list_resources()
+
+    for secret in (asker, admin):
+        assert call(url, secret, "read", doc_id=held.doc_id).is_error
+        assert held.doc_id not in str(within(url, secret, everything))
+    listed = call(url, admin, "documents").structured_content["documents"]
+    assert listed and held.doc_id not in str(listed)

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from equipoise.core.errors import CorpusError, InputError, MissingExtra, QuestionError, StoreError
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Document, Passage
+from equipoise.core.types import Document, Passage, Trust
 from equipoise.core.where import Given
 from equipoise.integrations import mcp_schemas as schemas
 from equipoise.rag.library import Library
@@ -72,11 +72,11 @@ class Backend(Protocol):
         ...
 
     async def document(self, doc_id: str) -> Document:
-        """The document; raises an error for an unknown one."""
+        """The document; raises an error for an unknown or held one."""
         ...
 
     async def rows(self) -> Sequence[schemas.DocumentRow]:
-        """Every document, in the order of the index."""
+        """Every document that is not held, in the order of the index."""
         ...
 
     async def may_list(self) -> bool:
@@ -94,7 +94,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LibraryBackend:
-    """A library for its owner: everything is open."""
+    """A library for its owner: everything is open but held documents, since a model reads what is given here."""
 
     library: Library
 
@@ -111,13 +111,17 @@ class LibraryBackend:
         return kept, [flag.passage for _, flags in found for flag in flags]
 
     async def document(self, doc_id: str) -> Document:
-        """See Backend. Raises InputError for an unknown one."""
+        """See Backend. Raises InputError for an unknown or held one."""
+        unknown = InputError(f"there is no document {title(doc_id)!r}: see the tool documents")
         try:
-            return await asyncio.to_thread(self.library.store.document, doc_id)
+            document = await asyncio.to_thread(self.library.store.document, doc_id)
         except StoreError:
             raise
         except CorpusError:
-            raise InputError(f"there is no document {title(doc_id)!r}: see the tool documents") from None
+            raise unknown from None
+        if document.trust is Trust.HELD:
+            raise unknown
+        return document
 
     async def rows(self) -> Sequence[schemas.DocumentRow]:
         return [
@@ -130,6 +134,7 @@ class LibraryBackend:
                 passages=document.passages,
             )
             for document in await asyncio.to_thread(self.library.documents)
+            if document.trust is not Trust.HELD
         ]
 
     async def may_list(self) -> bool:

@@ -83,8 +83,9 @@ def may_read(service: Service, key: Key) -> None:
         raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
 
 
-def document_for(service: Service, key: Key, doc_id: str) -> Document:
-    """The document, where the key may read it. Raises ApiError 403, and 404 for one that is not there for the key."""
+def document_for(service: Service, key: Key, doc_id: str, *, for_model: bool = False) -> Document:
+    """The document, where the key may read it. Raises ApiError 403, and 404 for one that is not there for the key. A
+    held document is there for admins only, and never where a model reads it."""
     may_read(service, key)
     try:
         document = service.view(key).document(doc_id)
@@ -92,7 +93,7 @@ def document_for(service: Service, key: Key, doc_id: str) -> Document:
         raise
     except CorpusError:
         document = None
-    if document is None or (document.trust is Trust.HELD and not key.is_admin):
+    if document is None or (document.trust is Trust.HELD and (for_model or not key.is_admin)):
         raise ApiError(404, "There is no such document.", code="no_document")
     return document
 

@@ -65,11 +65,11 @@ class KeyBackend:
             return await self._library.search(words, k, seen)
 
     async def document(self, doc_id: str) -> Document:
-        """As GET /v1/documents/ID/text."""
-        return await asyncio.to_thread(document_for, self.service, self.key, doc_id)
+        """As GET /v1/documents/ID/text, held documents left out."""
+        return await asyncio.to_thread(document_for, self.service, self.key, doc_id, for_model=True)
 
     async def rows(self) -> Sequence[DocumentRow]:
-        """As GET /v1/documents."""
+        """As GET /v1/documents, held documents left out."""
         only_admins(self.key)
         rows = await self._library.rows()
         return [row.model_copy(update={"source": self.shown(row.source)}) for row in rows]
