@@ -67,6 +67,30 @@ def test_the_same_name_takes_the_place_of_the_one_before(served):
     assert "Wolves" in (served.service.folder / "uploads" / "dogs.txt").read_text()
 
 
+@pytest.mark.parametrize("trust", ["untrusted", "held"])
+def test_only_a_trusted_document_takes_the_place_of_a_trusted_one(served, trust):
+    [doc_id] = indexed(served, "dogs.txt", DOGS.encode())
+    wolves = DOGS.replace("Dogs", "Wolves").encode()
+    refused = put(served, "dogs.txt", wolves, trust=trust)
+    assert refused.status_code == 409 and not list((served.service.folder / "incoming").glob("*"))
+    assert refused.json()["error"]["message"].endswith("delete the old one first, or use another name.")
+    assert get(served, f"/v1/documents/{doc_id}").json()["trust"] == "trusted"
+    assert "Dogs" in get(served, f"/v1/documents/{doc_id}/text").json()["text"]
+    indexed(served, "dogs.txt", wolves, trust=trust, collection="acme")
+    served.client.delete(f"/v1/documents/{doc_id}", headers=served.as_admin())
+    indexed(served, "dogs.txt", wolves, trust=trust)
+    indexed(served, "dogs.txt", DOGS.encode())
+
+
+def test_nor_where_the_trusted_one_was_waiting(served, monkeypatch):
+    monkeypatch.setattr(Jobs, "check_trust", lambda *_: None)
+    [doc_id] = indexed(served, "dogs.txt", DOGS.encode())
+    job = ended(served, put(served, "dogs.txt", b"Wolves howl at night.", trust="untrusted").json()["id"])
+    assert job["state"] == "failed" and "A trusted document has this name" in job["error"]["message"]
+    assert "Dogs" in get(served, f"/v1/documents/{doc_id}/text").json()["text"]
+    assert "Dogs" in (served.service.folder / "uploads" / "dogs.txt").read_text()
+
+
 def test_listing_goes_on_after_the_last_one_seen(served):
     first = served.client.get("/v1/documents", params={"limit": 1}, headers=served.as_admin()).json()
     assert first["has_more"] and len(first["data"]) == 1

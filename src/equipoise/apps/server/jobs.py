@@ -20,12 +20,12 @@ from threading import Event
 from equipoise.apps.server import scanning
 from equipoise.apps.server.alone import POLL_S, alone, to_its_end
 from equipoise.apps.server.book import Book
-from equipoise.apps.server.errors import FAILED, LOG, busy
+from equipoise.apps.server.errors import FAILED, LOG, ApiError, busy
 from equipoise.apps.server.uploads import keep_folder
 from equipoise.apps.server.views import UPLOADS
 from equipoise.audit.scan.holding import Holding
 from equipoise.core.addresses import Place
-from equipoise.core.errors import EquipoiseError, StoreError
+from equipoise.core.errors import EquipoiseError, StoreError, UnreadableFile
 from equipoise.core.metadata import COLLECTION
 from equipoise.core.protocols import Encoder
 from equipoise.core.sections import ScanMode
@@ -42,6 +42,10 @@ PAUSE_S = 1.0
 MOST_TRIES = 50
 """A file is given up when the server has died so many times while it was read. Each time, others come before it."""
 MOST_WAITING = 1_000
+TAKEN = (
+    "a trusted document has this name, and only a trusted one may take its place: delete the old one first, or use "
+    "another name"
+)
 _COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended, author, collection"
 
 
@@ -103,6 +107,11 @@ class Jobs:
         incoming.mkdir(parents=True, exist_ok=True)
         job_id = secrets.token_hex(8)
         return job_id, incoming / job_id
+
+    def check_trust(self, store: Store, name: str, trust: Trust, collection: str) -> None:
+        """Raises ApiError 409 where a file of this trust may not take the place of the one with its name."""
+        if self._is_taken(store, self._place(name, collection), trust):
+            raise ApiError(409, f"{TAKEN[0].upper()}{TAKEN[1:]}.", code="name_taken", param="name")
 
     def accept(self, job_id: str, name: str, trust: Trust, author: str = "", collection: str = "") -> Job:
         """Queue a job for a file that has been received; from now on the job survives a crash."""
@@ -200,6 +209,8 @@ class Jobs:
                 Store.open(self.path, create=True) as store,
                 Holding(hold=self.hold, every=every, distrust=distrust) as holding,
             ):
+                if self._is_taken(store, place, job.trust):  # by a file that was waiting when this one came
+                    raise UnreadableFile(job.name, TAKEN)
                 report = index(
                     [place],
                     store,
@@ -230,17 +241,26 @@ class Jobs:
     def _put(self, job: Job) -> tuple[Path, Path]:
         """Move the file to its place; returns its path, and where a file that it replaced is kept. May be repeated."""
         incoming = self.folder / "incoming" / job.job_id
-        uploads = self.folder.resolve() / UPLOADS
-        if job.collection:  # no uploaded file has this name: it has no type
-            uploads = uploads / "collections" / job.collection
-        uploads.mkdir(exist_ok=True, parents=True)
-        place, before = uploads / job.name, self.folder / "incoming" / f"{job.job_id}.before"
+        place, before = self._place(job.name, job.collection), incoming.with_name(f"{job.job_id}.before")
+        place.parent.mkdir(exist_ok=True, parents=True)
         if incoming.exists():
             if place.exists() and not before.exists():
                 place.rename(before)
             incoming.rename(place)
-            keep_folder(uploads)
+            keep_folder(place.parent)
         return place, before
+
+    def _place(self, name: str, collection: str) -> Path:
+        """Where a file that is handed in comes to lie."""
+        uploads = self.folder.resolve() / UPLOADS
+        # No uploaded file is called "collections": it has no type.
+        return (uploads / "collections" / collection if collection else uploads) / name
+
+    @staticmethod
+    def _is_taken(store: Store, place: Path, trust: Trust) -> bool:
+        """Whether the file at `place` is trusted and one of `trust` is not."""
+        old = store.file(Places(store.folder).key(place)) if trust is not Trust.TRUSTED else None
+        return old is not None and old.trust is Trust.TRUSTED
 
     def _put_back(self, place: Path, before: Path) -> None:
         if before.exists():

@@ -166,7 +166,7 @@ class JobList(BaseModel):
     status_code=202,
     summary="Hand a document in",
     openapi_extra=_BYTES,
-    responses=errors(400, 415),
+    responses=errors(400, 409, 415),
 )
 async def upload(
     request: Request,
@@ -178,12 +178,13 @@ async def upload(
 ) -> JobInfo:
     """The body is the file. It is on the disk when this answers, and is read in the background: watch the job.
 
-    A document of the same name in the same collection takes the place of the one before. An untrusted one in which a
-    scan finds instructions to a model or hidden text is held back (`trust.hold`): nothing reads it until an admin
-    marks it as untrusted.
+    A document of the same name in the same collection takes the place of the one before; only a trusted one takes that
+    of a trusted one (else 409). An untrusted one in which a scan finds instructions to a model or hidden text is held
+    back (`trust.hold`): nothing reads it until an admin marks it as untrusted.
     All that is handed in with one key counts as one author.
     """
     known = checked_name(name)
+    await asyncio.to_thread(service.jobs.check_trust, service.store, known, trust, collection)
     job_id, place = service.jobs.room()
     await received(request.stream(), place, known)
     return _job(service.jobs.accept(job_id, known, trust, writer_of(key.key_id), collection))

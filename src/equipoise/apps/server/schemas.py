@@ -185,6 +185,7 @@ _SAID = {
     403: "The key does not open this, or the request came from a page of another host.",
     404: "There is no such thing.",
     408: "The request came too slowly.",
+    409: "A trusted document has this name.",
     413: "The request is too large.",
     415: "Files of this type are not read.",
     422: "The page cannot be drawn.",
