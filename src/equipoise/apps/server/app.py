@@ -9,7 +9,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import Response
 
 from equipoise.apps.server import (
@@ -23,7 +23,9 @@ from equipoise.apps.server import (
 )
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
+from equipoise.apps.server.query import API, check_query
 from equipoise.apps.server.routes_page import page_router
+from equipoise.apps.server.schemas import UNKNOWN_PARAMETER
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.streaming import ClientLeft
 from equipoise.core.errors import EquipoiseError
@@ -44,6 +46,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
+        dependencies=[Depends(check_query)],
         lifespan=partial(_life, opened=opened),
     )
     for module in (
@@ -116,11 +119,14 @@ def _is_unlocked(service: Service) -> bool:
 
 
 def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """OpenAPI without FastAPI's own form of an error, which nothing here answers with."""
+    """OpenAPI without FastAPI's own form of an error, which nothing here answers with: 422 is for parameters that a
+    route does not know."""
     schema = described()
-    for path in schema["paths"].values():
+    for address, path in schema["paths"].items():
         for operation in path.values():
             operation["responses"].pop("422", None)
+            if address.startswith(API):
+                operation["responses"]["422"] = UNKNOWN_PARAMETER
     for name in ("HTTPValidationError", "ValidationError"):
         schema["components"]["schemas"].pop(name, None)
     return schema
