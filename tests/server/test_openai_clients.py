@@ -11,7 +11,7 @@ import pytest
 
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
-from serving import WAITS_S, WAL, FirstSentence, wait_until
+from serving import WAITS_S, WAL, FirstSentence, add_forum, made_index, wait_until
 
 QUESTION = "Does logging work over a network?"
 QUOTE = WAL
@@ -234,6 +234,21 @@ def test_quotes_as_markdown_links_where_the_operator_wants_them(live):
     url, _ = live(links=True)
     reply = client_of(url).chat.completions.create(model="equipoise", messages=user(QUESTION))
     assert f"[1]({url}/?doc=" in reply.choices[0].message.content
+
+
+def test_trust_and_the_number_of_passages_can_be_chosen(live, tmp_path):
+    made_index(tmp_path)
+    url, _ = live(path=add_forum(tmp_path, anna="A ticket for a dog costs 2 euros on the ferry."))
+
+    def reply(**more):
+        said = user("How much is the dog on a ferry?")
+        made = client_of(url).chat.completions.create(model="equipoise", messages=said, extra_body=more)
+        return made.model_extra["equipoise"]
+
+    assert reply(k=1)["trust"] == reply(trust="trusted-first")["trust"] == "untrusted"
+    assert reply(trust="trusted-only")["refused"]
+    with pytest.raises(openai.BadRequestError):
+        reply(k=99)
 
 
 def test_plain_rag_is_there_only_where_it_is_allowed(live):

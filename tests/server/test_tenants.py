@@ -252,9 +252,11 @@ def test_a_filter_of_a_question_narrows_that_of_the_key_and_never_widens_it(serv
     ],
 )
 def test_a_choice_that_cannot_be_used_is_one_clear_sentence_and_costs_nothing(served, more, status, said):
-    reply = served.client.post("/v1/ask", json={"question": "Is it fast?", **more}, headers=served.as_asker())
-    assert reply.status_code == status
-    assert said in reply.json()["error"]["message"]
+    chat = {"model": "equipoise", "messages": [{"role": "user", "content": "Who feeds cats?"}]}
+    for address, body in (("/v1/ask", {"question": "Is it fast?"}), ("/v1/chat/completions", chat)):
+        reply = served.client.post(address, json=body | more, headers=served.as_asker())
+        assert reply.status_code == status, address
+        assert said in reply.json()["error"]["message"]
     assert served.keys.spent(served.keys.find(served.asker))[0] == 0
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from equipoise.apps.server.errors import ApiError
-from equipoise.apps.server.schemas import WHERE
+from equipoise.apps.server.schemas import WHERE, K, TrustMode
 from equipoise.text.questions import EARLIER, MAX_QUESTION, one_question, split_questions
 from equipoise.text.references import follows_up
 
@@ -73,6 +73,8 @@ class ChatBody(BaseModel):
     n: StrictInt | None = Field(default=None, ge=1, le=1, description="One answer.")
     stream_options: StreamOptions | None = None
     where: str | dict[str, Any] | None = Field(default=None, description=WHERE)
+    k: K = None
+    trust: TrustMode = None
 
     @property
     def wants_usage(self) -> bool:

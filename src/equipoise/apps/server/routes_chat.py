@@ -90,7 +90,16 @@ async def chat(body: ChatBody, request: Request, key: Asker, service: Serving) -
         return _said(form, body, housekeeping(question.question))
     if question.is_unclear:
         return _said(form, body, UNCLEAR)
-    ask = Ask(question.question, key, request.state.request_id, question.before, body.model, where=body.where)
+    ask = Ask(
+        question.question,
+        key,
+        request.state.request_id,
+        question.before,
+        body.model,
+        where=body.where,
+        k=body.k,
+        trust=body.trust,
+    )
     turn = await unless_gone(request, begin(service, ask))
     form = replace(form, reply_id=f"{REPLY}{turn.answer_id}")
     base = _base(request, service)

@@ -1,6 +1,6 @@
 """Bodies of requests and responses, as OpenAPI shows them."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
@@ -13,6 +13,11 @@ WHERE = (
     "Which documents there are for this question, as text (`team = hr and year >= 2020`) or JSON: see "
     "docs/metadata.md. A key that has a filter sees no others, whatever stands here."
 )
+K = Annotated[StrictInt | None, Field(ge=1, le=MOST_K, description="Passages to read.")]
+TrustMode = Annotated[
+    Literal["trusted-first", "trusted-only", "equal"] | None,
+    Field(description="A `trust.mode`; `equal` is for admins."),
+]
 QUESTION = "Can WAL mode be used over a network filesystem?"
 
 
@@ -49,10 +54,8 @@ class AskBody(BaseModel):
         default=False, description="Also tell, beside an answer, what untrusted documents say."
     )
     where: str | dict[str, Any] | None = Field(default=None, description=WHERE)
-    k: StrictInt | None = Field(default=None, ge=1, le=MOST_K, description="Passages to read.")
-    trust: Literal["trusted-first", "trusted-only", "equal"] | None = Field(
-        default=None, description="A `trust.mode`; `equal` is for admins."
-    )
+    k: K = None
+    trust: TrustMode = None
     candidates: StrictBool = Field(
         default=False, description="For admins: where each candidate stands between the sides."
     )
