@@ -35,6 +35,20 @@ def test_findings_are_kept_and_shown_to_admins_alone(served):
     assert get(served, f"/v1/documents/{doc_id}").json()["scan"] is None
 
 
+def test_text_that_nobody_sees_is_told_as_the_command_tells_it(served):
+    page = b"<h1>Visits</h1><p>The harbour opens at nine.</p><p hidden>Ferries are free for staff.</p>"
+    for _ in range(2):  # also when the same is handed in once more
+        [doc_id] = indexed(served, "visits.html", page)
+        [finding] = seen(served, doc_id)["scan"]["findings"]
+        assert (finding["rule"], finding["severity"], finding["reach"]) == (
+            "hidden/left-out",
+            "low",
+            "hidden",
+        )
+        assert finding["why"].endswith(" characters.") and seen(served, doc_id)["scan"]["total"] == 1
+    assert get(served, f"/v1/documents/{doc_id}").json()["scan"] is None
+
+
 def test_a_document_that_was_not_handed_in_was_not_scanned(served):
     row = served.client.get("/v1/documents", headers=served.as_admin()).json()["data"][0]
     assert seen(served, row["doc_id"])["scan"] is None
