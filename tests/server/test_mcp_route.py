@@ -213,6 +213,26 @@ def test_the_edge_holds_here_too(served, headers, status):
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', -32600, "This is no JSON-RPC request: it needs "),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": 5}', -32600, "This is no JSON-RPC"),
+        (b"[]", -32600, "This is no JSON-RPC request"),
+        (b"", -32700, "The request's body is not valid JSON."),
+        (b"[" * 100_000, -32700, "The request's body is not valid JSON."),
+        (b"\xff", -32700, "The request's body is not valid JSON."),
+    ],
+)
+@pytest.mark.parametrize("version", [{}, {"MCP-Protocol-Version": "2026-07-28"}])
+def test_what_is_no_message_is_refused_in_one_sentence(served, body, code, said, version):
+    headers = ACCEPT | served.as_asker() | version | {"Content-Type": "application/json"}
+    response = served.client.post("/mcp", content=body, headers=headers)
+    assert response.status_code == 400 and response.json()["error"]["code"] == code
+    message = response.json()["error"]["message"]
+    assert message.startswith(said) and "\n" not in message and "pydantic" not in message
+
+
 def test_without_keys_only_this_machine_speaks_to_it(serve):
     served = serve(keys=False)
     assert served.client.post("/mcp", json=LIST, headers=ACCEPT | {"Host": "evil.example"}).status_code == 403

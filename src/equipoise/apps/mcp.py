@@ -57,7 +57,9 @@ def _serve_http(served: "Server[Any]", port: int) -> None:
     """Serve at /mcp of this machine until a signal comes; requests for other host names are refused."""
     import uvicorn  # noqa: PLC0415 - comes with the extra
 
-    application = served.streamable_http_app(stateless_http=True, host=HOST)
+    from equipoise.integrations.mcp_http import WellFormed  # noqa: PLC0415 - as above
+
+    application = WellFormed(served.streamable_http_app(stateless_http=True, host=HOST))
     with bound(HOST, port) as listening:
         listening.listen()  # so that whoever reads the address can connect
         tell(f"serving MCP at http://{HOST}:{listening.getsockname()[1]}/mcp")

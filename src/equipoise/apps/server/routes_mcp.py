@@ -26,6 +26,7 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Passage
 from equipoise.core.where import Given
 from equipoise.integrations.mcp import LibraryBackend, server_for
+from equipoise.integrations.mcp_http import WellFormed
 from equipoise.integrations.mcp_schemas import DocumentRow
 from equipoise.rag.gathering import checked
 
@@ -139,7 +140,7 @@ def mcp_router() -> APIRouter:
     async def mcp(request: Request, key: Asker) -> Response:
         """JSON-RPC as the Model Context Protocol has it; the tools describe themselves."""
         request.state.key = key
-        return _Handled(request.app.state.mcp.handle_request)
+        return _Handled(WellFormed(request.app.state.mcp.handle_request))
 
     return router
 
