@@ -11,7 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 NO_JSON = "The request's body is not valid JSON."
 NO_MESSAGE = (
-    'This is no JSON-RPC request: it needs "jsonrpc": "2.0", an "id", a "method" that is text, and "params".'
+    'This is no JSON-RPC request: it needs "jsonrpc": "2.0", an "id" and a "method" that is text, and "params", if '
+    "any, that are an object."
 )
 
 
