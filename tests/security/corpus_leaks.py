@@ -183,7 +183,8 @@ def _(patch):
             return made
         spent = sum(len(claim.statements) for claim in heard.others.claims)
         items = result.highlights.items
-        return replace(made, highlights=replace(made.highlights, items=items[: max(1, len(items) - spent)]))
+        left = replace(made.highlights, items=items[: max(1, len(items) - spent)])
+        return replace(made, highlights=left, best_first=())
 
     around(pipeline, "with_untrusted", patch, with_untrusted)
 
