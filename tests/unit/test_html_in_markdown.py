@@ -110,10 +110,13 @@ def test_cells_of_notebooks_are_markdown_with_html():
 
 
 def test_many_elements_that_never_end_take_no_square_of_time():
-    def seconds(times):
+    def once(times):
         start = time.process_time()
         document_of("a.md", "<table><tr><td>x\n\n" * times)
         return time.process_time() - start
+
+    def seconds(times):
+        return min(once(times) for _ in range(3))
 
     assert seconds(4_000) < 30 * max(seconds(400), 0.01)
 
