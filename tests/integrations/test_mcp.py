@@ -362,7 +362,8 @@ def test_over_http_it_listens_on_this_machine_only(docs, tmp_path):
         assert asyncio.run(run())[0]["answer"] == WAL
         import httpx2
 
-        rebound = httpx2.post(address, headers={"Host": "evil.example"}, json={})
+        listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        rebound = httpx2.post(address, headers={"Host": "evil.example"}, json=listing)
         assert rebound.status_code in (403, 421)
     finally:
         process.terminate()

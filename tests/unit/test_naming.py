@@ -106,6 +106,7 @@ def test_what_is_said_of_one_person_is_said_of_no_other(question):
             "After probation it is a month, before it a week.",
             True,
         ),
+        ("How long are parcels kept before they go back?", "A week, after which they go back.", True),
         ("What is the smallest pack size?", "The default pack size is 16 MiB.", False),
         ("What is the smallest pack size?", "The default pack size is 16 MiB, the minimum 4.", True),
         ("What is the default limit of packs?", "The default is 16.", True),

@@ -3,6 +3,7 @@ and the text must not speak of the opposite: another day, before in place of aft
 
 import re
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from equipoise.text.months import WEEKDAYS
 from equipoise.text.references import AUXILIARY
@@ -31,6 +32,7 @@ _HELD = tuple(re.compile(form, re.IGNORECASE) for _, form in _FORMS)
 
 _TIMES = {"before": "before", "prior": "before", "during": "during", "after": "after", "following": "after"}
 """Words that say when something is, in three classes."""
+_ARTICLES = frozenset("to the a an my your our their his her its this that".split())  # noqa: SIM905
 _EXTREME = re.compile(
     r"\b(?:smallest|shortest|lowest|least|min(?:imum|imal)?|largest|biggest|longest|highest|most|max(?:imum|imal)?|limits?)\b",
     re.IGNORECASE,
@@ -65,13 +67,15 @@ def says_the_opposite(question: str, text: str, headings: Sequence[str] = ()) ->
 
 
 def _times(text: str) -> dict[str, set[str]]:
-    """Before, during or after what, by the stem of the first content word behind: {"probation": {"after"}}."""
+    """Before, during or after what, by the stem of the word that follows: {"probation": {"after"}}. A clause ("before
+    they go back") counts for nothing: it may be said in many ways."""
     found: dict[str, set[str]] = {}
     said = words(text)
     for at, word in enumerate(said):
         if time := _TIMES.get(word):
-            noun = next((other for other in said[at + 1 : at + 4] if other not in STOP_WORDS), "")
-            found.setdefault(stem(noun), set()).add(time)
+            noun = next(dropwhile(_ARTICLES.__contains__, said[at + 1 :]), "")
+            if noun not in STOP_WORDS:
+                found.setdefault(stem(noun), set()).add(time)
     found.pop("", None)
     return found
 
