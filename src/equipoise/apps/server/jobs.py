@@ -229,7 +229,7 @@ class Jobs:
                 documents = [document for document in store.listing() if document.path == key]
                 if self.reader is not None:
                     self.reader.read_after(store.written())
-                scanning.keep(self.book, store, place, documents, holding, report)
+                scanning.keep(self.book, store, place, documents, holding)
         except StoreError:  # somebody else writes, or the disk is full: it is tried again
             raise
         except EquipoiseError:

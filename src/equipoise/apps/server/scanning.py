@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,12 @@ from typing import Any
 from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import LOG
 from equipoise.apps.server.views import shown_source
-from equipoise.audit.scan import Finding, Reach, Severity, load
-from equipoise.audit.scan.findings import worst_first
+from equipoise.audit.scan import Finding, Reach, Severity
 from equipoise.audit.scan.holding import Holding
-from equipoise.audit.scan.scanner import LEFT_OUT, TEXT_LAYER
-from equipoise.core.errors import EquipoiseError
 from equipoise.core.types import Trust
-from equipoise.corpus.files import Original, read
+from equipoise.corpus.files import Original
 from equipoise.corpus.record_types import ListedDocument
-from equipoise.corpus.report import IndexReport
 from equipoise.corpus.store import Store
-from equipoise.corpus.workers import Readers
 from equipoise.rag.impersonation import lookalikes
 from equipoise.text.visible import title
 
@@ -41,16 +35,10 @@ class Kept:
 
 
 def keep(
-    book: Book,
-    store: Store,
-    place: Path,
-    documents: Sequence[ListedDocument],
-    holding: Holding,
-    indexed: IndexReport,
+    book: Book, store: Store, place: Path, documents: Sequence[ListedDocument], holding: Holding
 ) -> None:
-    """Keep what `holding` found in the documents of the file at `place`, which are in the index now, what `indexed`
-    says that nobody sees of it, and which of the untrusted ones look like a trusted one. A scan that fails does not
-    raise."""
+    """Keep what `holding` found in the documents of the file at `place`, which are in the index now, and which of the
+    untrusted ones look like a trusted one. A scan that fails does not raise."""
     ids = [document.doc_id for document in documents]
     strangers = [one.doc_id for one in documents if one.trust is not Trust.TRUSTED]
     wanted = holding.every or (holding.hold and strangers)
@@ -61,8 +49,7 @@ def keep(
     for source, why in holding.held:
         LOG.warning("%s is held back: %s", source, why)
     alike = dict(lookalikes(strangers, store))
-    unseen = _unseen(place, documents, indexed) if holding.report else ()
-    kept = {one.doc_id: _kept(one, holding, alike.get(one.source, ""), unseen) for one in documents}
+    kept = {one.doc_id: _kept(one, holding, alike.get(one.source, "")) for one in documents}
     if holding.report or holding.failure or alike:
         _keep(book, kept)
     else:
@@ -85,40 +72,12 @@ def forget(book: Book, doc_ids: Sequence[str]) -> None:
             book.rows("DELETE FROM findings WHERE doc_id = ?", (doc_id,))
 
 
-def _kept(document: ListedDocument, holding: Holding, alike: str, unseen: Sequence[Finding]) -> Kept:
+def _kept(document: ListedDocument, holding: Holding, alike: str) -> Kept:
     report = holding.report
-    found = worst_first([*(report.findings if report else ()), *unseen])
+    found = report.findings if report else ()
     own = _alike(document, alike) + [one.to_dict() for one in found if one.doc_id == document.doc_id]
     not_run = tuple(f"{check.what}: {check.why}" for check in report.not_run) if report else ()
     return Kept(tuple(own[:MOST_KEPT]), len(own), FAILED if holding.failure else "", not_run)
-
-
-def _unseen(place: Path, documents: Sequence[ListedDocument], indexed: IndexReport) -> list[Finding]:
-    """The findings of text in the file that nobody sees; a file that was not read for `indexed` is read for them."""
-    left_out, layer = dict(indexed.hidden), dict(indexed.invisible)
-    if not indexed.added + indexed.changed:
-        with suppress(EquipoiseError), Readers(1) as readers:
-            readings = readers.read(place.name, read(place).data)
-            pairs = list(zip(documents, readings, strict=False))
-            left_out = {one.source: reading.hidden for one, reading in pairs}
-            layer = {one.source: reading.invisible for one, reading in pairs}
-    rules = load().by_id
-    return [
-        Finding(
-            rule.rule_id,
-            rule.severity,
-            Reach.HIDDEN,
-            one.doc_id,
-            one.source,
-            0,
-            0,
-            "",
-            f"{rule.why} {counts[one.source]:,} characters.",
-        )
-        for rule, counts in ((rules[LEFT_OUT], left_out), (rules[TEXT_LAYER], layer))
-        for one in documents
-        if counts.get(one.source)
-    ]
 
 
 def _alike(document: ListedDocument, name: str) -> list[dict[str, Any]]:

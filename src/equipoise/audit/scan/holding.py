@@ -63,9 +63,15 @@ class Holding(Closing):
         """Scan the documents of a file or page. Does not raise if the scan fails."""
         self.report, self.failure = None, ""
         try:
-            whole = self._readers.whole(original.name, original.data())
+            data = original.data()
+            whole = self._readers.whole(original.name, data)
+            unseen = [(one.hidden, one.invisible) for one in self._readers.read(original.name, data)]
+            unseen += [(0, 0)] * len(documents)
             self.report = scan(
-                [Scanned(document, whole if row == 0 else ()) for row, document in enumerate(documents)],
+                [
+                    Scanned(document, whole if row == 0 else (), *unseen[row])
+                    for row, document in enumerate(documents)
+                ],
                 self._rules,
             )
         except EquipoiseError as error:

@@ -2,7 +2,8 @@
 and the text must not speak of the opposite: another day, before in place of after, a default in place of a limit."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import dropwhile
 
 from equipoise.text.months import WEEKDAYS
@@ -43,58 +44,69 @@ _LIMITED = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
+_DAYS = frozenset(map(str.casefold, WEEKDAYS))
 _WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})s?\b", re.IGNORECASE)
 _DAY_LABEL = re.compile(rf"\W{{0,4}}\b(?:{'|'.join(WEEKDAYS)})s?\b[^.:\n]{{0,40}}:", re.IGNORECASE)
 
 
 def forms(question: str) -> list[re.Pattern[str]]:
     """The patterns that a text must match to answer; none for a yes/no question."""
-    if next(iter(words(question)), "") in AUXILIARY:
+    if _is_polar(question):
         return []
     return [form for asked, form in zip(_ASKED, _HELD, strict=True) if asked.search(question)]
 
 
-def says_the_opposite(question: str, text: str, headings: Sequence[str] = ()) -> bool:
-    """Whether a text below its headings (the nearest last) speaks of another weekday or time than the question, or of a
-    default where the question asks for a limit."""
-    is_default = _DEFAULT.search(text) and not _LIMITED.search(text)
-    if is_default and _EXTREME.search(question) and not _DEFAULT.search(question):
-        return True
-    asked, told = _times(question), _times("\n".join((*headings, text)))
-    return any(noun in told and told[noun].isdisjoint(asked[noun]) for noun in asked) or (
-        _is_of_another_day(question, text, headings)
-    )
+def _is_polar(question: str) -> bool:
+    """Whether it asks for yes or no."""
+    return next(iter(words(question)), "") in AUXILIARY
 
 
-def _times(text: str) -> dict[str, set[str]]:
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """What a text must not speak of alone to answer: other `days` than those asked for, another time than each of
+    `times`, a default if `wants_limit`."""
+
+    days: frozenset[str]
+    times: Mapping[str, frozenset[str]]
+    wants_limit: bool
+
+    @classmethod
+    def of(cls, question: str) -> "Opposite":
+        """That of a question. A yes/no question may be answered by what holds on another day."""
+        any_day = _is_polar(question) or "week" in words(question)
+        wants_limit = bool(_EXTREME.search(question)) and not _DEFAULT.search(question)
+        return cls(frozenset() if any_day else _weekdays(question), _times(question), wants_limit)
+
+    def is_said(self, text: str, headings: Sequence[str] = ()) -> bool:
+        """Whether the text, below its headings (the nearest last), speaks of it."""
+        if self.wants_limit and _DEFAULT.search(text) and not _LIMITED.search(text):
+            return True
+        told = _times("\n".join((*headings, text))) if self.times else {}
+        is_another_time = any(told[noun].isdisjoint(self.times[noun]) for noun in told.keys() & self.times)
+        return is_another_time or (bool(self.days) and _day_of(text, headings).isdisjoint(self.days))
+
+
+def _times(text: str) -> dict[str, frozenset[str]]:
     """Before, during or after what, by the stem of the word that follows: {"probation": {"after"}}. A clause ("before
     they go back") counts for nothing: it may be said in many ways."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     said = words(text)
     for at, word in enumerate(said):
         if time := _TIMES.get(word):
             noun = next(dropwhile(_ARTICLES.__contains__, said[at + 1 :]), "")
-            if noun not in STOP_WORDS:
-                found.setdefault(stem(noun), set()).add(time)
-    found.pop("", None)
+            if noun and noun not in STOP_WORDS:
+                found[stem(noun)] = found.get(stem(noun), frozenset()) | {time}
     return found
 
 
-def _is_of_another_day(question: str, text: str, headings: Sequence[str]) -> bool:
-    """Whether the label of the text ("Monday lunch: ..."), else the nearest heading with a weekday, names one day, and
-    the question only others. A yes/no question may be answered by what holds on another day."""
-    asked = _weekdays(question)
-    said = words(question)
-    if not asked or "week" in said or said[0] in AUXILIARY:
-        return False
+def _day_of(text: str, headings: Sequence[str]) -> frozenset[str]:
+    """The only weekday that the label of a text ("Monday lunch: ...") names, else the nearest heading with a weekday.
+    All of them, if there is no such day."""
     label = _DAY_LABEL.match(text)
-    if not label and _weekdays(text):
-        return False
-    days = (
-        _weekdays(label.group()) if label else next(filter(None, map(_weekdays, reversed(headings))), set())
-    )
-    return len(days) == 1 and days.isdisjoint(asked)
+    places = [label.group()] if label else [] if _weekdays(text) else reversed(headings)
+    days = next(filter(None, map(_weekdays, places)), _DAYS)
+    return days if len(days) == 1 else _DAYS
 
 
-def _weekdays(text: str) -> set[str]:
-    return {day.casefold() for day in _WEEKDAY.findall(text)}
+def _weekdays(text: str) -> frozenset[str]:
+    return frozenset(day.casefold() for day in _WEEKDAY.findall(text))

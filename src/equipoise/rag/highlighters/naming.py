@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from equipoise.core.types import Passage, Span, Trust
 from equipoise.rag.highlighters.amounts import dates, is_within_bounds
-from equipoise.rag.highlighters.forms import forms, says_the_opposite
+from equipoise.rag.highlighters.forms import Opposite, forms
 from equipoise.rag.highlighters.kinds import Kind, Mention, holds, labels
 from equipoise.rag.highlighters.reading import Window, above
 from equipoise.text.corrections import DAY, with_days
@@ -71,11 +71,11 @@ def on_topic_windows(question: str, windows: Sequence[Window]) -> list[Window]:
     fitting = [one for one in fitting if _has_all(one.text, apart[writer_of(one.passage), one.above])]
     fitting = _with_named_options(question, fitting)
     shapes = forms(question)
+    opposite = Opposite.of(question)
     fitting = [
         one
         for one in fitting
-        if all(shape.search(one.text) for shape in shapes)
-        and not says_the_opposite(question, one.text, one.above)
+        if all(shape.search(one.text) for shape in shapes) and not opposite.is_said(one.text, one.above)
     ]
     fitting = _without_outdated_days(question, fitting)
     return _not_outdone(question, fitting)
