@@ -95,8 +95,17 @@ class Graph:
         added = self._product(x, matrix, bias)
         if change is None:
             return added
-        inner, outer = (self.floats(values) for values in change)
+        inner, outer = (self._eight_bits(values) for values in change)
         return self.op("Add", added, self.op("MatMul", self.op("MatMul", x, inner), outer))
+
+    def _eight_bits(self, values: np.ndarray) -> str:
+        """Kept in 8 bits, one scale for each column; floats from when the file is loaded."""
+        if not self.int8:
+            return self.floats(values)
+        whole, scales = quantized(values, axis=0)
+        return self.op(
+            "Mul", self.op("Cast", self.constant(whole), to=TensorProto.FLOAT), self.constant(scales)
+        )
 
     def _product(self, x: str, matrix: Matrix, bias: np.ndarray) -> str:
         if not self.int8:

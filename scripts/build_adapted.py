@@ -5,8 +5,9 @@
     python scripts/build_adapted.py decision LEARNT --check   compares the committed file
 
 LEARNT is the `adapter.safetensors` that `benchmarks/stance/train.py` or `equipoise train decision` leaves, or
-`model/model.safetensors` of `equipoise train ranking`, which has layers of its own. The large tensors that it has not
-changed stay in the cross-encoder's file beside it: the graph says at which byte each begins, so all tasks share 32 MB.
+`model/model.safetensors` of `equipoise train ranking`, of whose learnt layers the changes are kept in low rank. The
+large tensors stay in the cross-encoder's file beside it: the graph says at which byte each begins, so all tasks share
+32 MB.
 The same file gives the same bytes; a training done anew gives another one, whose logits `--check` holds against the
 committed file's.
 """
@@ -23,7 +24,7 @@ from typing import Any
 import build_crossencoder as base
 import numpy as np
 import onnx
-from bert_graph import HEADS, HIDDEN, Matrix, Source, columns
+from bert_graph import HEADS, HIDDEN, Change, Matrix, Source, Weights, columns
 from build_encoder import DATA
 from onnx import TensorProto, numpy_helper
 from safetensors.numpy import load as load_safetensors
@@ -33,6 +34,13 @@ from equipoise.models.adapted import DecisionModel, RankingModel, StanceModel
 MODELS = {model.task: model for model in (RankingModel, StanceModel, DecisionModel)}
 SCALE = 2.0
 """Of the low-rank changes: alpha 16 over rank 8, as in training."""
+RANK = 16
+"""Of the changes that are kept of whole learnt layers (benchmarks/LOG.md)."""
+HEAD = ("bert.pooler.dense", "classifier")
+LAYER, INNER = (
+    re.compile(r"(?<=bert\.encoder\.layer\.)\d+"),
+    "bert.encoder.layer.{}.intermediate.dense.weight",
+)
 LARGE = 100_000
 """Bytes from which a tensor stays in the cross-encoder's file."""
 LIKENESS = 0.9
@@ -101,24 +109,44 @@ def _put(source: Source, product: tuple[Any, Any, Any], *places: str) -> None:
 def read(adapter: Path, source: Source) -> Source:
     """The cross-encoder's weights with pooler, classifier and changes of the adapter."""
     learnt = load_safetensors(adapter.read_bytes())
-    whole = {place for place in ("bert.pooler.dense", "classifier") if f"{place}.weight" in learnt}
-    matrices = {place: columns(learnt[f"{place}.weight"].T) for place in whole}
-    biases = {f"{place}.bias": learnt[f"{place}.bias"] for place in whole}
+    matrices = {place: columns(learnt[f"{place}.weight"].T) for place in HEAD if f"{place}.weight" in learnt}
+    biases = {f"{place}.bias": learnt[f"{place}.bias"] for place in matrices}
     inner = [name.removesuffix(".a") for name in learnt if name.endswith(".a")]
     changes = {place: (learnt[f"{place}.a"], learnt[f"{place}.b"] * np.float32(SCALE)) for place in inner}
     return Source(source.weights | biases, source.matrices | matrices, changes)
 
 
 def read_layers(learnt: Path, source: Source) -> Source:
-    """The cross-encoder's tables and lowest layers, as far as they are the learnt ones, and of these the others."""
+    """The cross-encoder's tables and the layers that the learnt ones began as, with the RANK greatest parts of what
+    training changed in their matrices; pooler, classifier, biases and norms as they are learnt."""
     trained, before = load_safetensors(learnt.read_bytes()), base.float_tensors(source)
-    own = {name: v for name, v in trained.items() if not np.array_equal(v, before[name])}
-    matrices = {
-        (place := name.removesuffix(".weight")): columns(v.T) if name in own else source.matrices[place]
-        for name, v in trained.items()
-        if v.ndim == 2
-    }
-    return Source({name: v for name, v in trained.items() if v.ndim == 1}, matrices)
+    began = {number: _nearest(number, trained, before) for name in trained for number in LAYER.findall(name)}
+    matrices, changes = {}, {}
+    for name, values in trained.items():
+        place = name.removesuffix(".weight")
+        if place in HEAD:
+            matrices[place] = columns(values.T)
+        elif values.ndim == 2:
+            origin = LAYER.sub(lambda number: began[number.group()], place)
+            matrices[place] = source.matrices[origin]
+            if (change := values - before[f"{origin}.weight"]).any():
+                changes[place] = _greatest(change.T)
+    return Source({name: v for name, v in trained.items() if v.ndim == 1}, matrices, changes)
+
+
+def _nearest(number: str, trained: Weights, before: Weights) -> str:
+    """The cross-encoder's layer that a learnt one is least far from."""
+    mine = trained[INNER.format(number)]
+    return min(
+        (str(n) for n in range(base.LAYERS)), key=lambda n: np.linalg.norm(mine - before[INNER.format(n)])
+    )
+
+
+def _greatest(change: np.ndarray) -> Change:
+    """The two matrices of rank RANK whose product is nearest to it (Eckart and Young 1936)."""
+    left, sizes, right = np.linalg.svd(change, full_matrices=False)
+    root = np.sqrt(sizes[:RANK])
+    return (left[:, :RANK] * root).astype(np.float32), (root[:, None] * right[:RANK]).astype(np.float32)
 
 
 def build(source: Source, model_name: str) -> bytes:

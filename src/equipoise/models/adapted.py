@@ -9,7 +9,7 @@ from equipoise.models.sessions import Session, session
 
 
 class AdaptedCrossEncoder(CrossEncoder):
-    """The cross-encoder with layers of its own, or low-rank changes of some (LoRA, arXiv 2106.09685).
+    """The cross-encoder, or some of its layers, with low-rank changes (LoRA, arXiv 2106.09685).
 
     All other large tensors are read from the cross-encoder's file. Otherwise it works the same: English, question and
     text are read together up to `max_tokens`, and a score is a function of question and text alone.
@@ -38,21 +38,21 @@ class RankingModel(AdaptedCrossEncoder):
     """Ranks passages by what the cross-encoder would say of them, in two thirds of the time: logits, about -12 to
     11, as learnt by `equipoise train ranking`."""
 
-    task, form = "ranking", "l8"
+    task, form, version = "ranking", "l8", 2
 
 
 class StanceModel(AdaptedCrossEncoder):
     """Tells which answer a text argues for: logits that it argues for yes, about -3 to 3, as learnt by
     `benchmarks/stance/train.py`."""
 
-    task = "stance"
+    task, version = "stance", 2
 
 
 class DecisionModel(AdaptedCrossEncoder):
     """Tells whether the best windows, read together, answer the question: logits, about -6 to 6, as learnt by
     `equipoise train decision`."""
 
-    task, version = "decision", 2
+    task, version = "decision", 3
 
 
 RANKING, STANCE, DECISION = RankingModel(), StanceModel(), DecisionModel()
