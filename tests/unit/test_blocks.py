@@ -151,6 +151,26 @@ def test_notes_are_read_with_what_refers_to_them():
     assert [block.intro for block in blocks(text)] == [-1, -1, -1, 1, -1, 2]
 
 
+def test_a_term_is_read_with_what_stands_deeper_below_it():
+    text = f"Our tags are:\n\n  ipv6\n      {SAY} The pier,\n      too.\n\n  late\n      {SAY}\n\n      {SAY}\n\n{SAY}"
+    assert seen(text) == [
+        ("p", 0, -1, "Our tags are:"),
+        ("a", 1, 0, "ipv6"),
+        ("i", 1, 1, f"{SAY} The pier,"),
+        ("a", 1, 0, "late"),
+        ("i", 1, 3, SAY),
+        ("p", 0, 3, SAY),
+        ("p", 0, -1, SAY),
+    ]
+
+
+@pytest.mark.parametrize(
+    "first", ["We keep it.", "x = (3)", "Fare: 4 EUR", "The ferry is there from the first of May on"]
+)
+def test_a_line_above_a_deeper_one_that_is_no_name_is_no_term(first):
+    assert kinds(f"{first}\n    {SAY}") == "p"
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -125,3 +125,12 @@ def test_short_items_stay_with_what_leads_to_them():
     structure = blocks(text)
     made = Document("d", text, "d.md", sentences=units(text, structure), blocks=structure)
     assert [text[start:end] for start, end in passages(made)] == [text.strip()]
+
+
+def test_a_term_is_in_the_passage_of_what_it_means():
+    entries = [f"  term{n}x\n      {SENTENCE * 3}" for n in range(12)]
+    made = texts("Our terms.\n\n" + "\n\n".join(entries))
+    assert len(made) > 2
+    for n in range(12):
+        (passage,) = [one for one in made if f"term{n}x" in one]
+        assert passage.split(f"term{n}x")[1].lstrip().startswith("The quick brown fox")

@@ -336,3 +336,12 @@ def test_a_stranger_who_names_an_option_silences_nobody():
         [*windows("It is slow.\n"), *windows("--fuzzy eats files.\n", "b.md", trust=Trust.UNTRUSTED)],
     )
     assert [window.own for window in kept] == ["It is slow.", "--fuzzy eats files."]
+
+
+def test_the_term_above_an_item_counts_as_its_own_words():
+    terms = (
+        "Some terms.\n\n"
+        "Build\n    You may build by suit, by colour, or by alternate colour.\n\n"
+        "Alternate colour\n    A card of the other kind goes on top.\n"
+    )
+    assert "other kind" in left("What does alternate colour mean?", terms)

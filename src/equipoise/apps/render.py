@@ -222,5 +222,6 @@ def where(item: Highlight | Passage) -> str:
 
 
 def _is_quotes(answer: Answer) -> bool:
+    """Whether the written answer is the quotes, in any order."""
     quotes = joined_rows(item.text for item in answer.quotes)
-    return answer.text.split() == quotes.split()
+    return sorted(answer.text.split()) == sorted(quotes.split())

@@ -34,7 +34,7 @@ def passages(document: Document) -> list[Offsets]:
     before = None
     for group in _groups(list(_parts(document.text, structure, sentences)), entries):
         aside, opens = _is_contents(group), group[0][0].start in entries or _opens_section(group)
-        for number, piece in enumerate(_cut([sentence for _, each in group for sentence in each])):
+        for number, piece in enumerate(_cut(list(_uncut(group)))):
             joins = spans and aside is before
             if joins and _belong_together(spans[-1], piece, opens=opens and number == 0):
                 spans[-1] = (spans[-1][0], piece[1])
@@ -111,6 +111,18 @@ def _has_just_begun(group: Sequence[Part], block: Block) -> bool:
     type below the name of a setting is read with the text about it."""
     short = group[-1][0].end - group[0][0].start < _LEAST
     return short and block.kind is not BlockKind.HEADING and _opens_section(group)
+
+
+def _uncut(group: Sequence[Part]) -> Iterator[Offsets]:
+    """The sentences of a group; an aside, such as a term, is one with the beginning of what comes after it."""
+    start = -1
+    for block, each in group:
+        if block.kind is BlockKind.ASIDE and block is not group[-1][0]:
+            start = each[0][0] if start < 0 else start
+            continue
+        yield (each[0][0] if start < 0 else start), each[0][1]
+        yield from each[1:]
+        start = -1
 
 
 def _cut(group: list[Offsets]) -> Iterator[Offsets]:

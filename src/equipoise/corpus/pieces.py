@@ -1,11 +1,13 @@
 """Passages as they are read, searched for and shown: a stretch of a document with what belongs to it."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from equipoise.core.types import Document, Passage
+from equipoise.text.labels import is_name
 from equipoise.text.outline import headings_at, paragraph_at, sections_within
 from equipoise.text.quotes import stretches_to_read
+from equipoise.text.support import content_stems
 from equipoise.text.tokens import with_cjk_bigrams
 from equipoise.text.visible import title
 
@@ -44,8 +46,31 @@ def _inside(stretches: Iterable[tuple[int, int]], start: int, end: int) -> tuple
 def search_text(passage: Passage) -> str:
     """The text of a passage that is embedded: its document's title, the headings that its text does not have, and its
     text."""
-    above = [line for line in passage.headings if line not in passage.text]
-    return "\n".join(line for line in (passage.title, " > ".join(above), passage.text) if line)
+    return _below_headings(passage, passage.text)
+
+
+def named_entries(passage: Passage, stems: Set[str]) -> list[str]:
+    """The entries of a passage, such as those of a glossary, all stems of whose term are among `stems`, each below
+    title and headings."""
+    entries: dict[str, list[str]] = {}
+    for unit, stretches in zip(passage.sentences or (), passage.readings, strict=False):
+        if term := term_of(passage, unit[0], stretches):
+            entries.setdefault(term, [term]).append(passage.text[slice(*unit)])
+    named = (lines for term, lines in entries.items() if (own := content_stems(term)) and own <= stems)
+    return [_below_headings(passage, "\n".join(lines)) for lines in named]
+
+
+def term_of(passage: Passage, start: int, read_stretches: Iterable[tuple[int, int]]) -> str:
+    """What the stretch that is read with the sentence at `start` begins with, in a line of a few words: a term with
+    what it means; empty where that is a sentence or lead-in."""
+    before = [passage.text[low : min(high, start)] for low, high in read_stretches if low < start]
+    line = before[-1].partition("\n")[0] if before else ""
+    return line if is_name(line) else ""
+
+
+def _below_headings(passage: Passage, text: str) -> str:
+    above = [line for line in passage.headings if line not in text]
+    return "\n".join(line for line in (passage.title, " > ".join(above), text) if line)
 
 
 def word_text(passage: Passage) -> str:

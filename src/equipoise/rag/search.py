@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from equipoise.core.errors import CorpusError, ModelError, StoreLost
 from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
-from equipoise.corpus.pieces import search_text
+from equipoise.corpus.pieces import named_entries, search_text
 from equipoise.models.adapted import RankingModel
 from equipoise.models.crossencoder import READER
 from equipoise.rag.journal import Journal
 from equipoise.rag.versions import with_corrections, without_outdated_passages
+from equipoise.text.support import content_stems
 from equipoise.text.tokens import script_of
 
 RERANKED, FOLLOWING = 6, 8
@@ -23,35 +24,44 @@ RERANKED, FOLLOWING = 6, 8
 both, four more of 420 questions are answered rightly and eight more of 168 near misses answered, in a fifth more time
 (benchmarks/LOG.md, "How much is read")."""
 
+NAMING = 2
+"""Further candidates that it reads, if they have an entry whose term the question names."""
+
 
 def passage_scores(
     reranker: Reranker, query: Query, passages: Sequence[Passage]
 ) -> tuple[NDArray[np.float64], Query]:
     """The scores (n,) of the passages, each read below its title and headings, and the query with these scores in it.
+    An entry whose term the question names is read by itself, too: the better score counts.
 
     What has a score in the query is not read again. Raises ModelError.
     """
-    reading = reader_of(reranker, query)
-    keys = [(reading.name, search_text(passage)) for passage in passages]
-    if new := [key for key in dict.fromkeys(keys) if key not in query.read]:
+    reading, stems = reader_of(reranker, query), content_stems(query.last or query.text)
+    texts = [(search_text(passage), *named_entries(passage, stems)) for passage in passages]
+    keys = [[(reading.name, text) for text in some] for some in texts]
+    if new := [key for some in keys for key in some if key not in query.read]:
+        new = list(dict.fromkeys(new))
         made = reading.scores(query.text, [text for _, text in new])
         query = replace(query, read={**query.read, **dict(zip(new, made.tolist(), strict=True))})
-    return np.array([query.read[key] for key in keys], np.float64), query
+    return np.array([max(query.read[key] for key in some) for some in keys], np.float64), query
 
 
 def reranked(reranker: Reranker, query: Query, candidates: Candidates) -> tuple[Candidates, Query]:
-    """The candidates with the first `RERANKED` of them, or `FOLLOWING`, in the order of the reranker's scores, ties as
-    they came, and the query that knows these scores.
+    """The candidates with the first `RERANKED` of them, or `FOLLOWING`, and the next `NAMING` with an entry that the
+    question names, in the order of the reranker's scores, ties as they came, and the query that knows these scores.
 
     `scores` stay those of retrieval; so does the order for a question in a script that rerankers do not read. Raises
     ModelError.
     """
     if script_of(query.text):
         return candidates, query
-    first = candidates.passages[: FOLLOWING if query.last else RERANKED]
-    scores, query = passage_scores(reranker, query, first)
-    order = np.argsort(-scores, kind="stable").tolist()
-    return candidates.take([*order, *range(len(first), len(candidates))]), query
+    most, stems = FOLLOWING if query.last else RERANKED, content_stems(query.last or query.text)
+    behind = range(most, len(candidates))
+    naming = [row for row in behind if named_entries(candidates.passages[row], stems)][:NAMING]
+    first = [*range(min(most, len(candidates))), *naming]
+    scores, query = passage_scores(reranker, query, [candidates.passages[row] for row in first])
+    order = [first[n] for n in np.argsort(-scores, kind="stable").tolist()]
+    return candidates.take([*order, *(row for row in behind if row not in naming)]), query
 
 
 @dataclass(frozen=True, slots=True)

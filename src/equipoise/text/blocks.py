@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 from equipoise.core.types import Block, BlockKind
 from equipoise.text import lines
+from equipoise.text.labels import is_name
 from equipoise.text.lines import Line
-from equipoise.text.roles import LITERAL, Stretch, settled
+from equipoise.text.roles import LITERAL, TERM, Stretch, settled
 from equipoise.text.unmarked import mark_items
 
 _FRONT = "---"
 _ASIDES = (lines.is_contents, lines.is_border, lines.is_definition)
 _UNDERLINED = 200  # characters of a line that may be a heading with a rule below it
+_DEEPER = 2  # spaces that a definition is indented by below its term
 
 
 def blocks(text: str) -> tuple[Block, ...]:
@@ -98,6 +100,9 @@ class _Lines:
     def _in_region(self, line: Line, bare: str) -> bool:
         """True where the line belongs to indented code, or to what a directive lists."""
         if self._region and line.indent >= self._region.indent and self.stretches:
+            if self._defines(line):
+                self._region = None
+                return False
             self.stretches[-1].add(line.end, bare)
             self._blank = False
             return True
@@ -180,8 +185,25 @@ class _Lines:
         item = lines.opens_item(line.raw, before=self._before, in_list=self._in_list)
         in_list = self._in_list or item
         opens = item or lines.opens_note(line.bare) or lines.opens_entry(line.bare)
-        if opens or not self._open or line.quoted is not self._quoted:
+        if opens or not self._open or line.quoted is not self._quoted or self._defines(line):
             self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, line)
         else:
             self.stretches[-1].add(line.end, line.bare)
         self._open, self._before, self._in_list, self._quoted = True, line.raw, in_list, line.quoted
+
+    def _defines(self, line: Line) -> bool:
+        """Whether the line begins what a term above it means, as in a definition list of reStructuredText; the term
+        becomes an item."""
+        term = self.stretches[-1]
+        deeper = term.lines == 1 and not term.style and line.indent >= term.indent + _DEEPER
+        if not deeper or not is_name(term.first) or not _may_define(term.kind, line.bare):
+            return False
+        if lines.looks_like_code(term.first) or lines.opens_entry(term.first):
+            return False
+        term.kind, term.style = BlockKind.ITEM, TERM
+        return True
+
+
+def _may_define(kind: BlockKind, bare: str) -> bool:
+    """Whether a line may tell what a term means; below what looks like code only prose."""
+    return kind is BlockKind.PARAGRAPH or (kind is BlockKind.CODE and lines.is_prose(bare))

@@ -31,8 +31,12 @@ _DOING = re.compile(
 def is_fragment(text: str) -> bool:
     """Whether a sentence is a heading or the like: short, no end mark, no number, no name with what is said of it
     ("-C: cleared ones only"). It answers nothing by itself."""
-    short = len(text.split()) < FEW_WORDS and ": " not in text
-    return short and not ENDED.search(text) and not AMOUNT.search(text)
+    return is_name(text) and not AMOUNT.search(text)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a few words that are no sentence, as a term is with what it means below it."""
+    return len(text.split()) < FEW_WORDS and ": " not in text and not ENDED.search(text)
 
 
 def is_label(text: str) -> bool:

@@ -120,6 +120,7 @@ _ORDERS = frozenset(
     {"explain", "describe", "name", "list", "tell", "give", "compare", "summarise", "summarize"}
 )
 _LEAST = 3  # words: "And when?" goes with the question before it
+_FEW = 1  # words that say something: "Which kinds are there, and what is the default?"
 
 _POLITE = frozenset(
     """
@@ -157,13 +158,15 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
     """The questions of `message`, in order and each once; the message itself where it does not hold several.
 
     What is said before the first question, pleasantries aside, goes with each of them. A question that only makes
-    sense after an earlier one ("When did he die?") has in `whole` the last question before it that stands alone: of
-    this message, else of `before`, the messages typed earlier, oldest first. The items of a list with a lead-in have
-    that instead.
+    sense after an earlier one ("When did he die?"), or is joined to it and of few words, has in `whole` the last
+    question before it that stands alone: of this message, else of `before`, the messages typed earlier, oldest first.
+    The items of a list with a lead-in have that instead.
     """
     listed = _listed(message)
     lead, asked = listed or _marked(message)
-    texts = [part for text in asked for part in coordinated(text)]
+    cut = [coordinated(text) for text in asked]
+    texts = [part for parts in cut for part in parts]
+    joined = {part for parts in cut for part in parts[1:] if len(set(content_words(part))) <= _FEW}
     first = {text.casefold().rstrip("?! "): text for text in reversed(texts)}
     texts = [first[key] for key in reversed(first)]
     if len(texts) < 2:
@@ -172,7 +175,8 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
     questions: list[Question] = []
     anchor = "" if lead else _standing(before, len(message))
     for text in texts:
-        follows = follows_up(text) and not (listed and lead)
+        goes_on = follows_up(text)
+        follows = (goes_on or text in joined) and not (listed and lead)
         earlier = anchor if follows else ""
         anchor = anchor if earlier else text
         questions.append(
@@ -180,7 +184,7 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
                 text,
                 tuple(context for context in (lead, earlier) if context),
                 bool(lead) or not follows,
-                bool(earlier) and not lead and could_stand_alone(text),
+                bool(earlier) and not lead and (could_stand_alone(text) or not goes_on),
             )
         )
     return tuple(questions)

@@ -41,6 +41,7 @@ _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
 _POINTS = re.compile(
     r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE
 )
+_LISTED = frozenset({BlockKind.ITEM, BlockKind.ASIDE})
 _WORD = re.compile(r"[^\W\d_]{2,}+")
 _ELSEWHERE = re.compile(
     r"(?:see|see also|siehe(?: auch)?|voir(?: aussi)?|further reading)\b|\.\.\s|_\w", re.IGNORECASE
@@ -220,14 +221,13 @@ def _intros(document: Document, row: int) -> Iterator[int]:
     for _ in range(_DEEP):
         if row < 0:
             return
-        block = document.blocks[row]
-        intro = block.intro
+        block, intro = document.blocks[row], document.blocks[row].intro
         if intro < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
             above = next_row(document, row, -1)
             label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
             named = text_of(document, document.blocks[above]) if label else ""
             intro = above if is_lead_in(named) and not named.endswith(("?", "？")) else -1
-        if intro < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, intro)):
+        if intro < 0 or (block.kind in _LISTED and not _introduces(document, intro)):
             return
         yield intro
         row = intro

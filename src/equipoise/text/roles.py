@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from equipoise.core.types import DEEPEST, Block, BlockKind
 from equipoise.text import lines
@@ -26,6 +26,7 @@ _LISTS = frozenset(
     automodule autofunction index
     """.split()  # noqa: SIM905
 )
+TERM = "term"  # the style of a stretch that the one below it defines
 _LITERAL = "::"
 """Alone on a line of reStructuredText: code follows."""
 _DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::")
@@ -121,6 +122,7 @@ def settled(text: str, stretches: list[Stretch], marks: Sequence[tuple[int, int]
     _contents(stretches)
     _levels(stretches)
     _Intros(stretches).find()
+    _define(stretches)
     _place_notes(text, stretches)
     return tuple(_blocks(stretches, marks))
 
@@ -304,6 +306,13 @@ def _levels(stretches: Sequence[Stretch]) -> None:
             stretch.level = _NUMBERED_LEVEL + min(stretch.level, 1 + _DEEPEST_SECTION)
         elif stretch.kind is BlockKind.HEADING and stretch.style and stretch.style != "#":
             stretch.level = min(order.setdefault(stretch.style, len(order) + 1), _NUMBERED_LEVEL)
+
+
+def _define(stretches: Sequence[Stretch]) -> None:
+    """Make items of what terms mean, and asides of the terms, with which these are read."""
+    for term, meaning in pairwise(stretches):
+        if term.style == TERM and term.kind is BlockKind.ITEM and meaning.kind is BlockKind.PARAGRAPH:
+            term.kind, meaning.kind, meaning.level = BlockKind.ASIDE, BlockKind.ITEM, term.level
 
 
 def _place_notes(text: str, stretches: Sequence[Stretch]) -> None:

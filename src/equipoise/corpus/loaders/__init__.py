@@ -36,7 +36,7 @@ __all__ = [
     "whole_texts",
 ]
 
-VERSION = 13
+VERSION = 14
 """Raise it when a loader makes another text of the same file, so that private indexes of `--docs` are rebuilt."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]

@@ -245,13 +245,13 @@ def is_ambiguous(question: str, windows: Sequence[Window]) -> bool:
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     """Drops the rows and items that hold only some of the question's words that another one of their kind holds: of
     "Harbour: masks 18" and "North: masks 30" the one stays that is asked for. Below the same heading only their own
-    words count, since a title may name them all. A list with its label also drops lists, rows and items with fewer of
-    the words that rank below it, and is dropped by those that rank above it."""
+    words and terms count, since a title may name them all. A list with its label also drops lists, rows and items with
+    fewer of the words that rank below it, and is dropped by those that rank above it."""
     held = _question_words_by_window(question, windows)
     labelled = frozenset(window for window in windows if window.is_label)
     told = {one: _question_words_in(question, one.text) for one in windows if one in labelled or one in held}
     ranks = {window: rank for rank, window in enumerate(told)}
-    own = {window: has & _question_words_in(question, window.own) for window, has in held.items()}
+    own = {window: has & _question_words_in(question, window.named) for window, has in held.items()}
     most: dict[tuple[str, str], set[frozenset[str]]] = {}
     nearby: dict[tuple[str, ...], set[frozenset[str]]] = {}
     for window, has in held.items():

@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
+from equipoise.corpus.pieces import named_entries, term_of
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.search import passage_scores, reader_of
 from equipoise.text.labels import is_fragment, is_label, is_lead_in
 from equipoise.text.lines import BETWEEN_CELLS, NAMED_CELL, is_loaded_row, is_numbered
+from equipoise.text.support import content_stems
 
 READ = 3
-"""Passages whose sentences are read."""
+"""Passages whose sentences are read, beside the next one with an entry that the question names."""
 BEHIND = 4.0
 """A passage more than this below the best score is not read: of 400 questions none has its best window there."""
 SEEDS = 2
@@ -70,6 +72,11 @@ class Window:
     def own(self) -> str:
         """The sentences alone."""
         return self.passage.text[self.start : self.end]
+
+    @property
+    def named(self) -> str:
+        """The sentences, below the term that they are read with, if any."""
+        return below(term_of(self.passage, self.start, self.read_stretches), self.own)
 
     @property
     def above(self) -> tuple[str, ...]:
@@ -135,8 +142,10 @@ def read(
         for passage, score in zip(ranked, scores[order].tolist(), strict=True)
         if passage not in off_topic
     ]
-    best = {passage: score for passage, score in scored[:READ] if score >= scored[0][1] - BEHIND}
-    windows = windows_of(query.text, best, reader_of(reader, query))
+    near = [(passage, score) for passage, score in scored if score >= scored[0][1] - BEHIND]
+    stems = content_stems(query.last or query.text)
+    naming = [one for one in near[READ:] if named_entries(one[0], stems)]
+    windows = windows_of(query.text, dict(near[:READ] + naming[:1]), reader_of(reader, query))
     return Reading(ranked, scores[order], distinct(windows))
 
 
