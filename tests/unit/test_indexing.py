@@ -201,6 +201,25 @@ def test_scripts_of_web_pages_are_left_out_and_code_elsewhere_is_read(store, her
     assert {"docs/page/tool.py", "code/tool.js", "code/tool.py"} < read
 
 
+def test_json_beside_web_pages_is_read_but_for_their_search_index(store, here):
+    write(here / "docs" / "page" / "index.html", "<p>The ferry leaves at nine.")
+    indexes = ["docs/page/search/search_index.json", "docs/page/index.json", "docs/page/lunr-index.json"]
+    for name in (
+        "docs/page/data.json",
+        "docs/page/research.json",
+        "docs/searches at sea.json",
+        "docs/Index of fees.json",
+        *indexes,
+    ):
+        write(here / name, '{"fee": "The berth fee is 40 pounds a night."}')
+    report = index("docs", store, HashedWords())
+    assert sorted((one.path, one.reason) for one in report.skipped) == [
+        (path, OF_A_PAGE) for path in sorted(indexes)
+    ]
+    read = {Path(key).name for key in store.files()}
+    assert {"data.json", "research.json", "Index of fees.json", "index.html"} < read
+
+
 def test_loops_of_links_end_and_no_file_comes_twice(store, here):
     (here / "docs" / "deep" / "up").symlink_to(here / "docs", target_is_directory=True)
     (here / "docs" / "again.md").symlink_to(here / "docs" / "tea.md")

@@ -6,6 +6,7 @@ that is given may itself be a link.
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -26,8 +27,12 @@ HIDDEN = "hidden"
 UNKNOWN = "of a type that is not read"
 OF_A_PAGE = "belongs to web pages in the same folder"
 _PAGES = frozenset({".html", ".htm"})
-_PARTS = frozenset({".js", ".mjs", ".cjs", ".ts", ".json"})
-"""Suffixes that in a folder with web pages are their scripts and search indexes, not something to read."""
+_PARTS = frozenset({".js", ".mjs", ".cjs", ".ts"})
+"""Suffixes that in a folder with web pages are those of their scripts, not of something to read."""
+_SEARCH_INDEX = re.compile(
+    r"(?:search(?:[_-]?(?:data|docs?|content))?|(?:\w[\w-]*[_-]|search)?index)\.json", re.IGNORECASE
+)
+"""Names of the indexes in which the pages' own search looks: they repeat the text of all pages."""
 _SOURCES = "_sources"
 _NO_NAME = "the file's name is not valid UTF-8; rename it"
 
@@ -154,14 +159,18 @@ def _walk(root: Path, walk: Walk, seen: set[Path]) -> None:
 
 
 def _leave_parts_of_pages(before: int, walk: Walk) -> None:
-    """Take the scripts of web pages, and what Sphinx made pages from, out of the files from number `before` on."""
+    """Take the scripts and search indexes of web pages, and what Sphinx made pages from, out of the files from number
+    `before` on."""
     here = walk.files[before:]
     pages = {path for path in here if path.suffix.lower() in _PAGES}
-    parts = (
-        {path for path in here if path.suffix.lower() in _PARTS or _page_of(path) in pages} if pages else ()
-    )
+    parts = {path for path in here if _is_part(path) or _page_of(path) in pages} if pages else ()
     walk.files[before:] = [path for path in here if path not in parts]
     walk.skipped += [LeftOut(_decodable(shown(path)), OF_A_PAGE) for path in here if path in parts]
+
+
+def _is_part(path: Path) -> bool:
+    """Whether a file beside web pages is a script of theirs or their search index."""
+    return path.suffix.lower() in _PARTS or _SEARCH_INDEX.fullmatch(path.name) is not None
 
 
 def _page_of(path: Path) -> Path | None:
