@@ -23,6 +23,10 @@ YAML = "# Backups\nbackup:\n  # how many days backups are kept before they are d
             LIST,
             "Two approve it:\n- the manager of the shop, up to 50 pounds,\n- the head of finance.",
         ),
+        (
+            "- a door:\n    - oil it\n    1. test\n       it\n- a gate",
+            "- a door:\n  - oil it\n  1. test it\n- a gate",
+        ),
         ("Plan: Free; Price: 0\nPlan: Team; Price: 9", "Plan: Free; Price: 0\nPlan: Team; Price: 9"),
         ("| Plan | Price |\n|---|---|\n| Free | 0 |", "| Plan | Price |\n|---|---|\n| Free | 0 |"),
         (INI, INI),

@@ -43,6 +43,13 @@ def test_a_quote_keeps_the_lines_of_lists_and_code_and_folds_those_of_paragraphs
     ]
 
 
+def test_items_of_lists_within_lists_are_indented_by_their_depth():
+    text = "Do this first:\n\n- check the doors:\n    - oil them\n    - test the\n      lock:\n        - turn it\n- go."
+    assert [line for [(line, _)] in marked(text)] == [
+        "Do this first:", "- check the doors:", "  - oil them", "  - test the lock:", "    - turn it", "- go.",
+    ]  # fmt: skip
+
+
 def test_each_row_of_a_table_has_its_line():
     text = "The fares in\nsummer:\nSort | Fare\nSort: Adult; Fare: 4\nSort: Child; Fare: 2"
     assert marked(text, "Sort: Child; Fare: 2") == [

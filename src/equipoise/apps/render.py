@@ -146,21 +146,22 @@ def lines(item: Highlight) -> list[list[tuple[str, str]]]:
 
 
 def lines_of(text: str, picked: Sequence[tuple[int, int]]) -> list[list[tuple[str, str]]]:
-    """A text as lines of (text, style): paragraphs, items and rows are reflowed; code, settings, addresses and verses
-    keep their lines. If it is more than what was picked of it, that is bold."""
+    """A text as lines of (text, style): paragraphs, items and rows are reflowed, items of a list within another are
+    indented; code, settings, addresses and verses keep their lines. If it is more than what was picked of it, that is
+    bold."""
     marks = picked if len(text) > sum(end - start for start, end in picked) else ()
     borders = {border for mark in marks for border in mark}
     shown = []
     for row in rows(text, verses=True):
         fold = str.rstrip if row.is_code else _folded
         cuts = sorted({row.start, row.end, *(border for border in borders if row.start < border < row.end)})
-        shown.append(
-            [
-                (fold(text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
-                for a, b in pairwise(cuts)
-            ]
-        )
-    return [parts for line in shown if (parts := [part for part in line if part[0].strip()])]
+        parts = [
+            (fold(text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
+            for a, b in pairwise(cuts)
+        ]
+        if parts := [part for part in parts if part[0].strip()]:
+            shown.append([(row.margin + parts[0][0], parts[0][1]), *parts[1:]])
+    return shown
 
 
 def _folded(text: str) -> str:

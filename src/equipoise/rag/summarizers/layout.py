@@ -14,6 +14,8 @@ NARROWEST = 45
 """Width of the narrowest column that a page or a mail wraps its lines to."""
 CODE = "    "
 """What indents the lines of code, at least."""
+_STEP = "  "
+"""What indents an item of a list within another, for each."""
 _SETTING = re.compile(r"\s*+[\w.\"'/-]++\s*+[:=](?:\s|\Z)")
 _BESIDE = re.compile(r"\s*+(?:[#;\[]|-\s|…\Z|\Z)|\s{2}")
 
@@ -21,12 +23,13 @@ _BESIDE = re.compile(r"\s*+(?:[#;\[]|-\s|…\Z|\Z)|\s{2}")
 @dataclass(frozen=True, slots=True)
 class Row:
     """text[start:end] that is shown as one line, or flows; `is_code` keeps its blanks, and what is `alone` has nothing
-    else on its line."""
+    else on its line. `margin` stands before it: that of an item of a list within another."""
 
     start: int
     end: int
     is_code: bool
     alone: bool
+    margin: str = ""
 
 
 def rows(text: str, *, verses: bool = False) -> Iterator[Row]:
@@ -40,16 +43,17 @@ def rows(text: str, *, verses: bool = False) -> Iterator[Row]:
         if block.kind is BlockKind.CODE or _keeps_lines(block.kind, said, verses=verses):
             yield from _lines(text, text.rfind("\n", 0, block.start) + 1, block.end)
             continue
+        margin = _STEP * (block.level - 1) if block.kind is BlockKind.ITEM else ""
         alone = block.kind is not BlockKind.PARAGRAPH
         begin = at = block.start
         for line in said.splitlines(keepends=True):
             row = is_loaded_row(line)
             if row and begin < at:
-                yield _row(text, begin, at, alone=alone)
+                yield _row(text, begin, at, alone=alone, margin=margin)
                 begin = at
             at += len(line)
             if row or at == block.end:
-                yield _row(text, begin, at, alone=alone or row)
+                yield _row(text, begin, at, alone=alone or row, margin=margin)
                 begin = at
 
 
@@ -77,7 +81,7 @@ def _said(text: str) -> Iterator[tuple[str, bool]]:
             continue
         yield from _without_margin(code)
         code = []
-        yield flowing(text[row.start : row.end]), row.alone
+        yield row.margin + flowing(text[row.start : row.end]), row.alone
     yield from _without_margin(code)
 
 
@@ -93,8 +97,10 @@ def _lines(text: str, start: int, end: int) -> Iterator[Row]:
         start += len(line)
 
 
-def _row(text: str, start: int, end: int, *, is_code: bool = False, alone: bool = True) -> Row:
-    return Row(start, start + len(text[start:end].rstrip()), is_code, alone)
+def _row(
+    text: str, start: int, end: int, *, is_code: bool = False, alone: bool = True, margin: str = ""
+) -> Row:
+    return Row(start, start + len(text[start:end].rstrip()), is_code, alone, margin)
 
 
 def _is_of_settings(text: str) -> bool:
