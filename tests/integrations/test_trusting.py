@@ -211,3 +211,25 @@ def test_small_talk_picks_nothing_and_the_contact_of_the_settings_is_told():
     assert isinstance(result, Refusal)
     pointed = asyncio.run(summarized(parts.summarizer_of("auto", parts.components()), Quotes(), "Call us."))
     assert pointed.detail.endswith(" Call us.")
+
+
+def test_what_a_newer_version_restates_is_not_read_from_an_older_one():
+    said = "The fare for an adult is {} pounds. Children under twelve travel free of charge with an adult."
+    question, old, new = "What is the fare for an adult?", "fares-2023.md", "fares-2025.md"
+    pieces = [
+        replace(TRUSTED[0], text=said.format(amount), name=source, source=source)
+        for source, amount in ((old, 30), (new, 45))
+    ]
+    why = f"an older version of {new}"
+    made, chunks = parts.components(ALWAYS, encoder=ENCODER), chunks_of(pieces)
+    for mode in ("trusted-first", "equal"):
+        work = sifted(parts.filter_of("auto", made), question, chunks, k=5, encoder=ENCODER, mode=mode)
+        outcome = asyncio.run(work)
+        assert outcome.kept == (1,)
+        assert [(row, reason) for row, reason, _ in outcome.flagged] == [(0, why)]
+    chosen = asyncio.run(picked(reader_of(Sharing(), made, "owner"), question, as_documents(chunks)))
+    assert {span.doc_id for span in chosen.picks.spans} == {new}
+    assert [(drop.span.doc_id, drop.reason) for drop in chosen.dropped] == [(old, why)]
+    nobodys = as_documents(chunks_of(pieces, key=""))
+    alike = asyncio.run(picked(reader_of(Sharing(), made, ""), question, nobodys))
+    assert {span.doc_id for span in alike.picks.spans} == {old, new}

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
 
-from equipoise.core.types import Document, Passage, Trust
+import numpy as np
+
+from equipoise.core.types import Candidates, Document, Passage, Trust
 from equipoise.corpus.indexing import cut
 from equipoise.corpus.pieces import passage_at
 
@@ -49,6 +51,14 @@ class ChunkDocuments:
         own = [passage for passage in self.passages if passage.doc_id in documents]
         passages = tuple(replace(passage, passage_id=n) for n, passage in enumerate(own))
         return ChunkDocuments(documents, passages, {name: self.rows[name] for name in documents})
+
+    @property
+    def candidates(self) -> Candidates:
+        """The passages as candidates of no score."""
+        scores, vectors = (
+            np.zeros(shape, np.float32) for shape in ((len(self.passages),), (len(self.passages), 0))
+        )
+        return Candidates(self.passages, scores, vectors, vectors[:0].ravel(), self.documents)
 
     def read_in(self, mode: str) -> "ChunkDocuments":
         """The chunks that an answer may be made of in this mode."""

@@ -50,6 +50,7 @@ from equipoise.rag.gathering import because, checked
 from equipoise.rag.journal import Journal
 from equipoise.rag.pipeline import append_contact
 from equipoise.rag.search import OVER, accounted
+from equipoise.rag.versions import without_outdated_passages
 from equipoise.rag.witnesses import Heard, untrusted_answer
 from equipoise.text.spans import SpanPolicy
 
@@ -141,8 +142,9 @@ async def sifted(
     question_vector: Sequence[float] | None = None,
     mode: str = EQUAL,
 ) -> Sifted:
-    """At most `k` of the chunks; every other one is flagged with a reason. Unless the mode is EQUAL the filter sees the
-    trusted chunks alone; in FIRST at most `k` untrusted ones of each source follow, so that none crowds out another.
+    """At most `k` of the chunks; every other one is flagged with a reason, first those of which newer versions of their
+    documents came, too. Unless the mode is EQUAL the filter sees the trusted chunks alone; in FIRST at most `k`
+    untrusted ones of each source follow, so that none crowds out another.
 
     The chunks' own embeddings are used where all have one and the question's vector is given, else `encoder`. Raises
     QuestionError, CorpusError for vectors that cannot be used, and ModelError.
@@ -159,9 +161,11 @@ async def sifted(
         kept = (*(rows[row] for row in first.kept), *others.kept)
         return Sifted(kept, tuple(sorted([*flagged, *others.flagged])))
     candidates = await asyncio.to_thread(_candidates, query.text, chunks, encoder, question_vector)
-    filtered = accounted(candidates, await passage_filter.filter(query, candidates, k=k), k)
+    found, outdated = without_outdated_passages(query.text, candidates)
+    filtered = accounted(found, await passage_filter.filter(query, found, k=k), k)
     kept = tuple(passage.passage_id for passage in filtered.kept.passages)
-    reasons = {flag.passage.passage_id: (flag.reason, flag.score) for flag in filtered.flagged}
+    flags = (*outdated, *filtered.flagged)
+    reasons = {flag.passage.passage_id: (flag.reason, flag.score) for flag in flags}
     offered = {passage.passage_id for passage in candidates.passages}
     for row, chunk in enumerate(chunks):
         if row not in kept:

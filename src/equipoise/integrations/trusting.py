@@ -5,12 +5,10 @@ where the trusted ones do not answer or where it is asked for. The author of a c
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import numpy as np
-
 from equipoise.core.protocols import Highlighter
 from equipoise.core.results import Trace
 from equipoise.core.settings import Given, settings_of
-from equipoise.core.types import Candidates, Dropped, Proposal, Query, Trust
+from equipoise.core.types import Dropped, Proposal, Query, Span, Trust
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import EQUAL, FIRST, ChunkDocuments
 from equipoise.integrations.shared import Picks, crossed
@@ -20,6 +18,7 @@ from equipoise.rag.filters import NoFilter
 from equipoise.rag.gathering import checked
 from equipoise.rag.impersonation import impersonated_among
 from equipoise.rag.sources import authors_of
+from equipoise.rag.versions import without_outdated_passages
 from equipoise.rag.witnesses import Witnesses
 from equipoise.text.questions import one_question
 from equipoise.text.small_talk import asked
@@ -72,25 +71,28 @@ def reader_of(part: str | Highlighter, made: Components, trust_key: str) -> Chun
 async def picked(
     reader: ChunkReader, question: str, chunk_documents: ChunkDocuments, *, others: bool = False
 ) -> PickedChunks:
-    """What answers the question, and what untrusted chunks say where nothing does, or with `others`. Raises
-    QuestionError and ModelError."""
+    """What answers the question, of the newest versions of documents, and what untrusted chunks say where nothing does,
+    or with `others`. Raises QuestionError and ModelError."""
     query, read = Query(checked(question)), chunk_documents.read_in(reader.mode)
     known = {word for document in read.documents.values() for word in words(document.text)}
     if not asked(query.text, lambda text: set(words(text)) - known):
         return PickedChunks(Picks(), Proposal(()))
-    proposal = await reader.highlighter.highlight(query, read.passages) if read.passages else Proposal(())
+    found, outdated = without_outdated_passages(query.text, read.candidates)
+    proposal = await reader.highlighter.highlight(query, found.passages) if found.passages else Proposal(())
+    unread = (
+        Dropped(flag.reason, Span(flag.passage.doc_id, flag.passage.start, flag.passage.end))
+        for flag in outdated
+    )
+    proposal = replace(proposal, dropped=(*unread, *proposal.dropped))
     picks = Picks.of(proposal)
     if reader.witnesses is None:
         return PickedChunks(picks, proposal)
     answered = bool(crossed(picks, read, reader.policy)[0].highlights)
     if answered and not others:
         return PickedChunks(picks, proposal)
-    passages, documents = chunk_documents.of(Trust.UNTRUSTED).passages, chunk_documents.documents
-    scores, vectors = (np.zeros(shape, np.float32) for shape in ((len(passages),), (len(passages), 0)))
-    found = Candidates(passages, scores, vectors, vectors[:0].ravel(), documents)
     witnesses = replace(
         reader.witnesses,
-        search=partial(authors_of, found=found),
+        search=partial(authors_of, found=chunk_documents.of(Trust.UNTRUSTED).candidates),
         impersonated=partial(impersonated_among, others=tuple(read.documents.values())),
     )
     silent = bool(read.passages) and not answered
