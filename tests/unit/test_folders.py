@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.apps.indexed import tell
 from equipoise.core.errors import CorpusError, InputError, ModelUnavailable, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import files, indexing, naming
@@ -340,12 +341,17 @@ class TestOneFile:
             store.add_documents([entry])
 
 
-def test_text_that_nobody_sees_is_counted_by_source(store, monkeypatch):
+def test_text_that_nobody_sees_is_counted_by_source(store, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, Path(__file__).parents[:2])))
     monkeypatch.setattr("equipoise.corpus.workers.MODULE", "hiding_worker")
     report = indexing_of(store, "forum", "private")
     assert report.hidden == (("forum/post.md", 7),)
     assert report.invisible == (("forum/post.md", 2), ("private/plan.md", 2))
+    assert report.running == (("forum/post.md", 3), ("private/plan.md", 3))
+    tell(report, ())
+    assert (
+        "running headers and footers left out: forum/post.md and 1 more: 6 lines\n" in capsys.readouterr().err
+    )
 
 
 def test_the_command_line_says_what_was_left_out(run, tmp_path):

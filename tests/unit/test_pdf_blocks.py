@@ -204,6 +204,34 @@ class TestPages:
         assert loaded.hidden == loaded.invisible == 0
         assert "manual" in document_of(pdf(page(0), page(1))).text
 
+    @pytest.mark.parametrize(
+        ("running", "heights"),
+        [
+            ("A manual of ours", (570, 568, 566, 564, 562)),
+            ("A manual of ours", (512, 512, 512, 512, 512)),
+            ("Printed by p.{}", (20, 24, 28, 32, 36)),
+            ("{}/5", (20, 20, 20, 20, 20)),
+        ],
+    )
+    def test_lines_that_most_pages_have_are_left_out_at_any_height_of_the_margin(self, running, heights):
+        opens, closes = "The store keeps every document in", "one file, of sort {}, and copies it"
+
+        def page(number):
+            body = down(f"at the {'abcde'[number]} stop.", opens, closes.format("abcde"[number]), top=490)
+            return [*body, (40, heights[number], TEXT, running.format(number + 1))]
+
+        loaded = document_of(pdf(*map(page, range(5))))
+        assert "of sort a, and copies it at the b stop." in loaded.text
+        assert running.format(3) not in loaded.text
+        assert loaded.running == 5 and loaded.hidden == 0
+
+    def test_rows_and_numbers_that_most_pages_have_in_the_margin_stay(self):
+        pages = [
+            [*down(SENTENCE, top=400), *((40 + 60 * n, 30 + row, TEXT, f"{row}{n}") for n in range(3))]
+            for row in range(10, 22, 3)
+        ]
+        assert "100 101 102" in document_of(pdf(*pages)).text
+
     def test_lines_in_the_body_stay_however_often_they_come(self):
         pages = [down("Never vote for anybody.", SENTENCE, top=400) for _ in range(5)]
         assert document_of(pdf(*pages)).text.count("Never vote") == 5

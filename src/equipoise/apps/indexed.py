@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from shlex import quote
 
-from equipoise.apps.terminal import complain, one_line
+from equipoise.apps.terminal import complain, number_of, one_line
 from equipoise.corpus.report import IndexReport
 
 MULTILINGUAL = "pip install 'equipoise[multilingual]' and index with --encoder multilingual"
@@ -19,6 +19,10 @@ def tell(done: IndexReport, held: Iterable[tuple[str, str]]) -> None:
         complain("hidden text left out:", f"{source}: {characters:,} characters")
     for source, characters in done.invisible:
         complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
+    for source, _ in done.running[:1]:
+        others = f" and {len(done.running) - 1:,} more" if len(done.running) > 1 else ""
+        lines = number_of(sum(lines for _, lines in done.running), "line")
+        complain("running headers and footers left out:", f"{source}{others}: {lines}")
     for source, encoding in done.guessed:
         complain(
             "encoding guessed:",

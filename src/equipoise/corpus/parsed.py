@@ -26,7 +26,8 @@ class ParsedDocument:
     """One document of a file: its text, title, page starts, blocks, what may be quoted, and passages.
 
     `fragment` tells the documents of one file apart; `hidden` counts characters that nobody sees and that were
-    left out, `invisible` those that are in the text; `encoding` is that of a file that does not say its own.
+    left out, `invisible` those that are in the text, `running` lines of running headers and footers that were left
+    out; `encoding` is that of a file that does not say its own.
     """
 
     text: str
@@ -40,6 +41,7 @@ class ParsedDocument:
     blocks: Sequence[Block] = ()
     encoding: str = ""
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
+    running: int = 0
 
 
 def written(readings: Sequence[ParsedDocument]) -> tuple[dict[str, Any], list[bytes]]:
@@ -56,7 +58,7 @@ def written(readings: Sequence[ParsedDocument]) -> tuple[dict[str, Any], list[by
         parts = [reading.text.encode(), *lists]
         head = {"title": reading.title, "fragment": reading.fragment, "encoding": reading.encoding}
         head["metadata"] = metadata.packed(reading.metadata)
-        unseen = {"hidden": reading.hidden, "invisible": reading.invisible}
+        unseen = {"hidden": reading.hidden, "invisible": reading.invisible, "running": reading.running}
         heads.append(head | unseen | {"lengths": [len(part) for part in parts]})
         body += parts
     return {"documents": heads}, body
@@ -113,6 +115,7 @@ def _reading(head: object, parts: _Parts) -> ParsedDocument:
         blocks_in(blocks, len(text)),
         visible.title(_string(head, "encoding"), _LONGEST_ENCODING),
         metadata.own(metadata.unpacked(_string(head, "metadata"))),
+        _count(head, "running"),
     )
 
 

@@ -13,6 +13,7 @@ class IndexReport:
     `relabelled` files only changed their trust; `skipped` names what in folders is hidden, of an unknown type, or part
     of a web page; `left_out` links out of a folder and roots that kept another trust. `hidden` and `invisible` have
     (source, characters) for new documents with text that nobody sees: what was left out, and what is indexed;
+    `running` has (source, lines) of running headers and footers that were left out of new documents;
     `guessed` has (source, encoding) for those of files that do not say their encoding, `unread` (source, script)
     for those that the encoder does not read.
     `strangers` are the ids of new documents that are not trusted, `alike` (source, trusted source) for those of them
@@ -33,6 +34,7 @@ class IndexReport:
     left_out: tuple[LeftOut, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
     invisible: tuple[tuple[str, int], ...] = ()
+    running: tuple[tuple[str, int], ...] = ()
     guessed: tuple[tuple[str, str], ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
     strangers: tuple[str, ...] = ()

@@ -138,6 +138,7 @@ def _reading(loaded: loaders.LoadedDocument) -> ParsedDocument:
         structure,
         loaded.encoding,
         loaded.metadata,
+        loaded.running,
     )
 
 

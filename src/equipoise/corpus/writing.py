@@ -91,8 +91,8 @@ file beside it."""
 
 @dataclass(frozen=True, slots=True)
 class _Unseen:
-    """What a reader of a new document does not see: characters, its encoding if guessed, its script if no encoder
-    reads it. `key` is its file's."""
+    """What a reader of a new document does not see: characters, running headers and footers, its encoding if guessed,
+    its script if no encoder reads it. `key` is its file's."""
 
     key: str
     doc_id: str
@@ -100,6 +100,7 @@ class _Unseen:
     trusted: bool
     hidden: int
     invisible: int
+    running: int
     encoding: str
     script: str
 
@@ -176,6 +177,7 @@ class IndexWriter:
                 document.trust is Trust.TRUSTED,
                 reading.hidden,
                 reading.invisible,
+                reading.running,
                 reading.encoding,
                 "" if is_multilingual(self.encoder) else script_of(document.text),
             )
@@ -209,6 +211,7 @@ class IndexWriter:
             failed=tuple(self.failed),
             hidden=tuple((one.source, one.hidden) for one in self._unseen if one.hidden),
             invisible=tuple((one.source, one.invisible) for one in self._unseen if one.invisible),
+            running=tuple((one.source, one.running) for one in self._unseen if one.running),
             guessed=tuple((one.source, one.encoding) for one in self._unseen if one.encoding),
             unread=tuple((one.source, one.script) for one in self._unseen if one.script),
             strangers=tuple(one.doc_id for one in self._unseen if not one.trusted),

@@ -1,13 +1,14 @@
 """Takes page furniture out of a PDF: running headers, running footers, page numbers, and the raised numbers that refer
 to footnotes.
 
-Only a short line in the margin goes, and only if at least three pages have it at the same height, numbers aside; or
-if it stands at such a height and has the words of a heading that stays in the text. So nothing else can be made to
-vanish. A line that says something of the document with a number (edition, date, address) is added once at its end.
+Only a short line in the margin goes, and only if at least three pages have it, numbers aside, at the same height or on
+most pages; or if it stands at such a height and has the words of a heading that stays in the text. So nothing else can
+be made to vanish. A line that says something of the document with a number (edition, date, address) is added once at
+its end.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -15,14 +16,15 @@ from equipoise.corpus.loaders.lines import PageLine
 from equipoise.corpus.loaders.structure import NUMBERING
 
 LEAST_PAGES = 3
-_MARGIN = 0.12  # of the page's height
-_OUTERMOST = 2  # lines at either end of the page
+_MARGIN, _WIDE = 0.12, 0.15  # of the page's height; the wide margin is that of lines that most pages have
+_OUTERMOST, _OF_MOST = 2, 3  # lines at either end of the page, in these margins
 _LONGEST = 120  # characters
 _LEAST_WORDS, _MOST_TOLD = 4, 4
 _APART = 3.0  # sizes from one line that is added at the end to the next
 _PAGE_NUMBER = re.compile(
     r"(?:(?:page|seite)\s)?+\d{1,4}+(?:\s?+(?:of|von|/)\s?+\d{1,4}+)?+\Z", re.IGNORECASE
 )
+_COUNTED = re.compile(r"(?:(?:pg?|s)\.|page|seite)?+\d{1,4}+(?:/\d{1,4}+)?+", re.IGNORECASE)
 _ROMAN = frozenset("ivxlcdm")
 _NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]++(?=\s)")
 _MARK = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[.,;:!?)”’\"'\]]))\s?+([⁰¹²³⁴⁵⁶⁷⁸⁹]++)")
@@ -30,18 +32,22 @@ _MARK = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[.,;:!?)”’\"'\]]))\s?+([⁰¹²
 _Key = tuple[str, int]
 
 
-def without_furniture(pages: Sequence[Sequence[PageLine]], heights: Sequence[float]) -> list[list[PageLine]]:
-    """The lines of every page without running headers and footers; `heights` are those of the pages, in points."""
+def without_furniture(
+    pages: Sequence[Sequence[PageLine]], heights: Sequence[float]
+) -> tuple[list[list[PageLine]], int]:
+    """The lines of every page without running headers and footers, and how many of these there were; `heights` are
+    those of the pages, in points."""
     if len(pages) < LEAST_PAGES:
-        return [list(lines) for lines in pages]
-    outer = [set(_outer(lines, height)) for lines, height in zip(pages, heights, strict=True)]
+        return [list(lines) for lines in pages], 0
+    outer = [set(_outer(*page, _OUTERMOST, _MARGIN)) for page in zip(pages, heights, strict=True)]
+    common = list(_on_most_pages(pages, heights))
     seen: dict[_Key, set[int]] = defaultdict(set)
     places: dict[int, set[int]] = defaultdict(set)
     for number, (lines, rows) in enumerate(zip(pages, outer, strict=True)):
         for row in rows:
             seen[_key(lines[row])].add(number)
             places[round(lines[row].base)].add(number)
-    names = _names(pages, outer)
+    names = _names(pages, [narrow | wide for narrow, wide in zip(outer, common, strict=True)])
 
     def is_furniture(line: PageLine) -> bool:
         if len(seen[_key(line)]) >= LEAST_PAGES:
@@ -52,15 +58,28 @@ def without_furniture(pages: Sequence[Sequence[PageLine]], heights: Sequence[flo
 
     kept: list[list[PageLine]] = []
     gone: list[PageLine] = []
-    for lines, rows in zip(pages, outer, strict=True):
-        away = {row for row in rows if is_furniture(lines[row])}
+    for lines, rows, shared in zip(pages, outer, common, strict=True):
+        away = shared | {row for row in rows if is_furniture(lines[row])}
         kept.append([line for row, line in enumerate(lines) if row not in away])
         gone += [lines[row] for row in sorted(away)]
     below = min((line.base for line in kept[-1]), default=0.0)
     for text, line in _told_once(gone, names)[:_MOST_TOLD]:
         below -= _APART * line.size
         kept[-1].append(replace(line, text=text, base=below, page=len(pages) - 1, pieces=()))
-    return kept
+    return kept, len(gone)
+
+
+def _on_most_pages(pages: Sequence[Sequence[PageLine]], heights: Sequence[float]) -> Iterator[set[int]]:
+    """For each page the rows of lines in the wide margin whose words most pages have there, at least three; rows of
+    tables and mere numbers aside."""
+    texts = []
+    for lines, height in zip(pages, heights, strict=True):
+        rows = (row for row in _outer(lines, height, _OF_MOST, _WIDE) if not lines[row].row)
+        texts.append({row: _key(lines[row])[0] for row in rows})
+    counts = Counter(text for known in texts for text in set(known.values()))
+    least = max(LEAST_PAGES, len(pages) // 2 + 1)
+    for known in texts:
+        yield {row for row, text in known.items() if counts[text] >= least and any(map(str.isalpha, text))}
 
 
 def _told_once(gone: Sequence[PageLine], names: set[str]) -> list[tuple[str, PageLine]]:
@@ -79,14 +98,14 @@ def _told_once(gone: Sequence[PageLine], names: set[str]) -> list[tuple[str, Pag
     return told
 
 
-def _outer(lines: Sequence[PageLine], height: float) -> Iterator[int]:
-    """The rows of short lines in the margins, at most two at either end of the page."""
+def _outer(lines: Sequence[PageLine], height: float, most: int, margin: float) -> Iterator[int]:
+    """The rows of short lines in the margins, at most so many at either end of the page."""
     rows = sorted(range(len(lines)), key=lambda row: lines[row].base)
-    for row in rows[:_OUTERMOST]:
-        if lines[row].base < _MARGIN * height and len(lines[row].text) <= _LONGEST:
+    for row in rows[:most]:
+        if lines[row].base < margin * height and len(lines[row].text) <= _LONGEST:
             yield row
-    for row in rows[-_OUTERMOST:]:
-        if lines[row].base > (1 - _MARGIN) * height and len(lines[row].text) <= _LONGEST:
+    for row in rows[-most:]:
+        if lines[row].base > (1 - margin) * height and len(lines[row].text) <= _LONGEST:
             yield row
 
 
@@ -95,11 +114,11 @@ def _key(line: PageLine) -> _Key:
 
 
 def _is_number(word: str) -> bool:
-    """True for a page number as it is written: 12, [12], xii."""
-    bare = word.strip("[]()-–—/.,:")
-    return bare.isdecimal() or (
-        bool(bare) and set(bare.lower()) <= _ROMAN and (bare.islower() or bare.isupper())
-    )
+    """True for a page number as it is written: 12, [12], 12/30, p.12, xii."""
+    bare = word.strip("[]()-–—/.,:|")
+    if bare.isdecimal() or _COUNTED.fullmatch(bare):
+        return True
+    return bool(bare) and set(bare.lower()) <= _ROMAN and (bare.islower() or bare.isupper())
 
 
 def _names(pages: Sequence[Sequence[PageLine]], outer: Sequence[set[int]]) -> set[str]:

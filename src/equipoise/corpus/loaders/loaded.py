@@ -19,8 +19,9 @@ class LoadedDocument:
     `blocks` cover the text but for white space, in order, not overlapping; empty where a loader does not know them.
 
     `hidden` counts characters that were left out because a reader would not see them, `invisible` those that
-    are in the text although a reader does not see them as text (`hidden.py` has the rule). `encoding` is guessed, ""
-    for a file that declares its own. `metadata` is what the file says of itself.
+    are in the text although a reader does not see them as text (`hidden.py` has the rule); `running` counts lines of
+    running headers and footers that were left out. `encoding` is guessed, "" for a file that declares its own.
+    `metadata` is what the file says of itself.
     """
 
     text: str
@@ -32,6 +33,7 @@ class LoadedDocument:
     blocks: tuple[Block, ...] = ()
     encoding: str = ""
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
+    running: int = 0
 
 
 def words(text: str) -> frozenset[str]:

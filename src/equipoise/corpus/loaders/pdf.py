@@ -73,9 +73,13 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
     if not any(extract.lines) and not extract.hidden:
         reason = "no text on any page, probably a scan; run it through text recognition (OCR) first"
         raise UnreadableFile(str(path), reason)
+    pages, running = without_furniture(extract.lines, extract.heights)
+    extract.lines = pages
     text, starts, blocks = _assemble(extract)
     title = extract.title or _first_heading(text, blocks) or path.stem
-    return [LoadedDocument(text, title, starts, "", extract.hidden, extract.invisible, blocks)]
+    return [
+        LoadedDocument(text, title, starts, "", extract.hidden, extract.invisible, blocks, running=running)
+    ]
 
 
 @contextmanager
@@ -169,9 +173,8 @@ def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]
 
 
 def _parts(extract: _Pages) -> tuple[list[LayoutPart], Usual]:
-    """The parts on all pages, without running headers, footers and note marks; and what is usual in the document."""
-    pages = without_furniture(extract.lines, extract.heights)
-    lines = [line for page in pages for line in without_note_marks(page)]
+    """The parts on all pages, without note marks; and what is usual in the document."""
+    lines = [line for page in extract.lines for line in without_note_marks(page)]
     known = usual(lines)
     parts: list[LayoutPart] = []
     for kind, stretch in kinds(lines):
