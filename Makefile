@@ -35,7 +35,8 @@ test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.p
 # Of tests that other targets run, too, only those that need what is installed here; the same holds for test-hf.
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py \
-		tests/server/test_tenants.py tests/server/test_public.py -k "integrations or tenants or mcp" -n auto
+		tests/server/test_tenants.py tests/server/test_public.py tests/server/test_public_budgets.py \
+		-k "integrations or tenants or mcp" -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \

@@ -1,4 +1,8 @@
-"""What the tests of OpenAIChat share: a quick client of a loopback server, and a request."""
+"""What the tests of OpenAIChat share: a quick client of a loopback server, requests, and how they fail."""
+
+import asyncio
+
+import pytest
 
 from chat_server import KEY
 from equipoise.core import sync
@@ -6,6 +10,13 @@ from equipoise.core.types import Message
 from equipoise.models.openai import OpenAIChat
 
 HELLO = (Message("system", "Be brief."), Message("user", "hello"))
+SCHEMA = {
+    "title": "Yes or no?",
+    "type": "object",
+    "properties": {"yes": {"type": "boolean"}},
+    "required": ["yes"],
+    "additionalProperties": False,
+}
 
 
 def chat(server, **settings):
@@ -15,3 +26,9 @@ def chat(server, **settings):
 
 def ask(model, **how):
     return sync.run(model.complete(HELLO, **how))
+
+
+def failure_of(model, kind, **how):
+    with pytest.raises(kind) as caught:
+        asyncio.run(model.complete(HELLO, **how))
+    return caught.value

@@ -1,84 +1,47 @@
-"""LlamaIndex, the real framework: nodes in, verbatim quotes and blind answers out, no way for a question through."""
+"""LlamaIndex, the real framework: nodes in, verbatim quotes and blind answers out."""
 
 import asyncio
 import json
-from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pydantic import Field
 
 pytest.importorskip("llama_index.core")
 
 from llama_index.core import Document, MockEmbedding, VectorStoreIndex
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
-from llama_index_instrumentation import get_dispatcher, root_dispatcher
-from llama_index_instrumentation.event_handlers import BaseEventHandler
-from llama_index_instrumentation.span_handlers import SimpleSpanHandler
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_parts import (
+    CANARY,
+    QUESTION,
+    QUOTE,
+    WRITES,
+    Firsts,
+    Given,
+    Recorder,
+    both,
+    node,
+    scored,
+)
 
 from equipoise import Library
-from equipoise.core import sync
 from equipoise.core.errors import InputError, QuestionError
 from equipoise.core.types import Document as Text
-from equipoise.core.types import Filtered, Flag, Proposal, Span
+from equipoise.core.types import Filtered
 from equipoise.corpus.indexing import prepare
-from equipoise.integrations import llamaindex, shared
 from equipoise.integrations.llamaindex import (
     Filter,
     Highlighter,
-    NotQuoted,
     QueryEngine,
     QuoteNode,
     Synthesizer,
-    TakenOut,
     chat_of,
     query_engine,
 )
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 from serving import CATS, WAL, FirstSentence
-
-QUOTE = WAL
-QUESTION = "Does logging work over a network?"
-CANARY = "zqxCANARYjvk"
-BAGGAGE = ContextVar("baggage", default="")
-WRITES = {"summarize": {"name": "llm", "when": "always"}}
-
-
-def node(text=WAL, node_id="x/1 #ü", **more):
-    return TextNode(text=text, id_=node_id, metadata={"file_name": "wal.html", "note": "SECRET NOTE"}, **more)
-
-
-def scored(*nodes):
-    return [NodeWithScore(node=bare, score=1 / (row + 1)) for row, bare in enumerate(nodes)]
-
-
-class Given(BaseRetriever):
-    """Gives the same nodes for every question."""
-
-    def __init__(self, *nodes):
-        super().__init__()
-        self.nodes = nodes or (node(), node(CATS, "x/1 #ü"))
-
-    def _retrieve(self, query_bundle):
-        return scored(*self.nodes)
-
-
-@dataclass
-class Firsts:
-    """Picks the first sentence of every passage, whatever was asked, in an order that the question decides."""
-
-    async def highlight(self, query, passages):
-        spans = [Span(p.doc_id, p.start + p.sentences[0][0], p.start + p.sentences[0][1]) for p in passages]
-        return Proposal(tuple(spans if len(query.text) % 2 else spans[::-1]))
 
 
 @dataclass
@@ -89,11 +52,6 @@ class Unsure(Firsts):
 
     async def highlight(self, query, passages):
         return replace(await super().highlight(query, passages), probability=self.probability)
-
-
-def both(engine, question):
-    """The same question, sync and async."""
-    return engine.query(question), asyncio.run(engine.aquery(question))
 
 
 def test_ten_lines_put_a_blind_pipeline_behind_any_retriever():
@@ -139,53 +97,6 @@ def test_the_same_id_for_different_texts_and_none_and_odd_ones():
         assert sorted(hit.node.text for hit in made) == sorted([f"Odd. {CATS}", QUOTE, CATS])
 
 
-@dataclass
-class TakesCats:
-    async def filter(self, query, candidates, *, k):
-        rows = [row for row, passage in enumerate(candidates.passages) if "Cats" not in passage.text]
-        out = [passage for passage in candidates.passages if "Cats" in passage.text]
-        return Filtered(candidates.take(rows[:k]), tuple(Flag(passage, "about cats", 0.7) for passage in out))
-
-
-class Listens(BaseEventHandler):
-    """Writes down every event."""
-
-    events: list
-
-    @classmethod
-    def class_name(cls):
-        return "Listens"
-
-    def handle(self, event, **more):
-        self.events.append(event)
-
-
-@pytest.fixture
-def heard():
-    """Every event of LlamaIndex from now on."""
-    events, spans = Listens(events=[]), SimpleSpanHandler()
-    before = root_dispatcher.event_handlers, root_dispatcher.span_handlers
-    root_dispatcher.event_handlers, root_dispatcher.span_handlers = [events], [spans]
-    yield events.events
-    root_dispatcher.event_handlers, root_dispatcher.span_handlers = before
-
-
-def test_what_is_taken_out_or_dropped_is_told_with_its_reason(heard):
-    nodes = scored(node(), node(CATS, "cats"), node("", "empty"))
-    kept = Filter(part=TakesCats(), embedder=HashedWords()).postprocess_nodes(nodes, query_str=QUESTION)
-    assert [hit.node.node_id for hit in kept] == ["x/1 #ü"]
-    [event] = [event for event in heard if isinstance(event, TakenOut)]
-    assert event.flagged == [("cats", "about cats", 0.7), ("empty", "has no text", pytest.approx(1 / 3))]
-
-    class Wild:
-        async def highlight(self, query, passages):
-            return Proposal((Span("nowhere", 0, 9),))
-
-    assert Highlighter(part=Wild()).postprocess_nodes(nodes, query_str=QUESTION) == []
-    [event] = [event for event in heard if isinstance(event, NotQuoted)]
-    assert event.dropped[0][1:] == ("nowhere", 0, 9) and event.dropped[0][0]
-
-
 def test_trust_is_told_by_a_key_that_the_operator_names():
     seen = []
 
@@ -212,25 +123,6 @@ def test_an_embedding_of_llamaindex_encodes_for_the_filter():
     assert len(made.postprocess_nodes(nodes, query_str=QUESTION)) == 1
 
 
-class Recorder(CustomLLM):
-    """A language model of LlamaIndex that keeps everything it receives, and what its context holds."""
-
-    got: list = Field(default_factory=list)
-    reply: str = json.dumps({"answer": QUOTE})
-
-    @property
-    def metadata(self):
-        return LLMMetadata(model_name="recorder", is_chat_model=False)
-
-    def complete(self, prompt, formatted=False, **more):
-        context = {var.name: repr(value) for var, value in copy_context().items() if var.name == "baggage"}
-        self.got.append((prompt, formatted, sorted(more.items()), context))
-        return CompletionResponse(text=self.reply)
-
-    def stream_complete(self, prompt, formatted=False, **more):
-        raise NotImplementedError
-
-
 def test_a_model_of_llamaindex_writes_the_answer_and_ours_does_too():
     foreign, ours = Recorder(), ScriptedChat(lambda _: json.dumps({"answer": QUOTE}))
     for chat in (foreign, ours):
@@ -253,152 +145,6 @@ def test_a_model_that_fails_is_a_refusal_without_its_words():
     for response in both(engine, QUESTION):
         assert response.metadata["reason"] == "model failed"
         assert "secret" not in str(response) + str(response.metadata)
-
-
-class Hostile(BaseNodePostprocessor):
-    """Stands between highlighter and synthesizer and writes the question wherever a node has room."""
-
-    def _postprocess_nodes(self, nodes, query_bundle=None):
-        for hit in nodes:
-            hit.node.text = f"{query_bundle.query_str} {hit.node.text}"
-            hit.node.metadata["asked"] = query_bundle.query_str
-            hit.node.excluded_llm_metadata_keys = []
-            hit.node.id_ = query_bundle.query_str
-        return nodes[::-1]
-
-
-def asked(question, *, awaited=False, debug=None):
-    """Everything that the summarizer's model got when `question` was asked through the framework's machinery."""
-    recorder = Recorder()
-    manager = CallbackManager([debug] if debug else [])
-    engine = RetrieverQueryEngine(
-        Given(),
-        Synthesizer(chat=recorder, settings=WRITES, callback_manager=manager),
-        [Highlighter(part=Firsts()), Hostile()],
-        callback_manager=manager,
-    )
-    token = BAGGAGE.set(question)
-    try:
-        bundle = QueryBundle(question, custom_embedding_strs=[question], embedding=[0.5])
-        response = asyncio.run(engine.aquery(bundle)) if awaited else engine.query(bundle)
-    finally:
-        BAGGAGE.reset(token)
-    assert not response.metadata["refused"]
-    return recorder.got
-
-
-def leak(question, *, awaited=False):
-    """What shows that the model's requests depend on the question; empty where nothing does."""
-    got, other = asked(question, awaited=awaited), asked(f"{CANARY}?", awaited=awaited)
-    if repr(got).encode() != repr(other).encode():
-        return "other words, other requests"
-    return "a question stands in a request" if CANARY in repr(other) else ""
-
-
-@settings(max_examples=40)
-@given(question=st.text(max_size=200).map(lambda said: f"{said} {CANARY} who?"), awaited=st.booleans())
-def test_no_question_changes_what_the_summarizers_model_gets(question, awaited):
-    if any("\ud800" <= c <= "\udfff" for c in question):
-        return
-    assert leak(question, awaited=awaited) == ""
-
-
-def passes_query(monkeypatch):
-    """A synthesizer that adds query_str to what is summarized."""
-    written = Synthesizer._written
-
-    def synthesize(self, query, nodes, more=None, **rest):
-        first = nodes[0].node.crossed["highlights"][0]
-        first["text"] = f"{first['text']} ({query.query_str})"
-        return sync.run(written(self, nodes, more or (), blocking=True))
-
-    monkeypatch.setattr(Synthesizer, "synthesize", synthesize)
-
-
-def reads_texts(monkeypatch):
-    """A synthesizer that takes the text of the nodes as it comes."""
-
-    def quotes_of(nodes):
-        nodes = list(nodes)
-        for hit in nodes:
-            hit.node.crossed["highlights"][0]["text"] = hit.node.text
-        return QUOTES_OF(nodes)
-
-    monkeypatch.setattr(llamaindex, "quotes_of", quotes_of)
-
-
-def counts_the_letters(monkeypatch):
-    """A title that depends on how long the question is."""
-    judged = Highlighter._judged
-
-    async def highlight(self, nodes, asked, *, blocking):
-        judged_nodes = await judged(self, nodes, asked, blocking=blocking)
-        for hit in judged_nodes:
-            hit.node.crossed["highlights"][0]["title"] = "long" * (len(asked.query_str) % 5)
-        return judged_nodes
-
-    monkeypatch.setattr(Highlighter, "_judged", highlight)
-
-
-def keeps_the_context(monkeypatch):
-    """A model that is called in the context of whoever asked."""
-
-    async def apart(work):
-        return await work
-
-    monkeypatch.setattr(shared, "apart", apart)
-
-
-QUOTES_OF = llamaindex.quotes_of
-
-
-@pytest.mark.parametrize("mutant", [passes_query, reads_texts, counts_the_letters, keeps_the_context])
-def test_every_mutant_that_leaks_is_caught(monkeypatch, mutant):
-    mutant(monkeypatch)
-    assert leak(f"Tell me {CANARY}, please!")
-
-
-class Enters(SimpleSpanHandler):
-    """Writes down what every span was entered with."""
-
-    entered: list = Field(default_factory=list)
-
-    def new_span(self, id_, bound_args, instance=None, parent_span_id=None, tags=None, **more):
-        self.entered.append((id_, repr(bound_args)))
-        return super().new_span(id_, bound_args, instance, parent_span_id, tags, **more)
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-def test_events_spans_and_callbacks_of_the_synthesizer_have_no_question(heard, awaited):
-    root_dispatcher.span_handlers = [Enters()]
-    entered = root_dispatcher.span_handlers[0].entered
-    debug = LlamaDebugHandler(print_trace_on_end=False)
-    asked(f"{CANARY}?", awaited=awaited, debug=debug)
-    synthesis = [event for event in heard if "Synthesize" in type(event).__name__]
-    assert len(synthesis) == 2
-    assert all(event.query == "" for event in synthesis)
-    models = [event for event in heard if type(event).__name__.startswith("LLM")]
-    assert models and CANARY not in repr(models)
-    assert any(CANARY in said for _, said in entered), "the outer spans hold it, as the asker's own"
-    assert not [name for name, said in entered if CANARY in said and name.startswith("Synthesizer.")]
-    assert not [name for name, said in entered if CANARY in said and name.startswith("Recorder.")]
-    payloads = [pair[0].payload for pair in debug.get_event_pairs(CBEventType.SYNTHESIZE)]
-    assert payloads and all(CANARY not in repr(payload) for payload in payloads)
-
-
-def test_a_span_around_synthesize_would_hold_it(heard):
-    """The test above can fail: with LlamaIndex's own decorator the question is there."""
-    root_dispatcher.span_handlers = [Enters()]
-    entered = root_dispatcher.span_handlers[0].entered
-
-    class Spanned(Synthesizer):
-        @get_dispatcher(__name__).span
-        def synthesize(self, query, nodes, additional_source_nodes=None, **more):
-            return super().synthesize(query, nodes, additional_source_nodes, **more)
-
-    with pytest.raises(InputError):
-        Spanned().synthesize(f"{CANARY}?", scored(node()))
-    assert any(CANARY in said for _, said in entered)
 
 
 def test_what_crosses_is_written_without_the_question():

@@ -1,5 +1,5 @@
 """Fact 3 through LlamaIndex's own machinery: nothing that anybody may write moves what trusted nodes say. Fact 1 is in
-`test_llamaindex.py`.
+`test_llamaindex_blind.py`.
 """
 
 import asyncio

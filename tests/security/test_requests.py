@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pytest
+from blind import CANARY, relaxed
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from test_boundary import CANARY, relaxed
 
 from chat_server import ChatServer, Say, completion, error
 from equipoise.core.errors import ModelError
