@@ -26,6 +26,11 @@ def kinds(text):
     return "".join(b.kind[0] for b in blocks(text))
 
 
+def test_a_numbered_line_above_its_first_section_is_a_heading_wherever_it_stands():
+    text = f"7. Rent a boat.\n\n8. The Keeper\n\n  8.1. Powers\n\n  {SAY}\n"
+    assert [kind for kind, *_ in seen(text)] == ["i", "h", "h", "p"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

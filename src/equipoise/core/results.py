@@ -209,12 +209,10 @@ class SubAnswer:
 
 
 def placed(item: Highlight | Passage, heading: str) -> str:
-    """Where a reader finds it: file, then page, line, or heading and paragraph."""
-    if item.page:
-        return f"{item.source}, page {item.page}"
-    if item.line:
-        return f"{item.source}, line {item.line}"
+    """Where a reader finds it: file, page or line if it has them, heading, else paragraph."""
     above = f', "{heading}"' if heading else ""
+    if item.page or item.line:
+        return f"{item.source}, " + (f"page {item.page}" if item.page else f"line {item.line}") + above
     return f"{item.source}{above}" + (f", paragraph {item.paragraph}" if item.paragraph else "")
 
 

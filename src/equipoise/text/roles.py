@@ -230,13 +230,12 @@ def _is_label(line: str, stretch: Stretch, after: Stretch) -> bool:
 
 
 def _is_numbered_title(stretch: Stretch, before: Stretch | None, after: Stretch) -> bool:
-    """A number and a title between paragraphs; beside other items it is one of them."""
-    if not _NUMBERED.match(stretch.first) or lines.is_closed(stretch.first):
+    """A number and a title between paragraphs, or above "8.1" if it is "8."; beside other items it is one of them."""
+    if not _NUMBERED.match(stretch.first) or lines.is_closed(stretch.first) or not after.gap:
         return False
     beside = [other.first for other in (before, after) if other and other.kind is BlockKind.ITEM]
-    return (
-        not any(_NUMBERED.match(line) for line in beside) and after.gap and after.indent < stretch.indent + 2
-    )
+    apart = not any(_NUMBERED.match(line) for line in beside) and after.indent < stretch.indent + 2
+    return apart or after.first.startswith(stretch.first.partition(" ")[0])
 
 
 def _titled_level(line: str, words: Sequence[str]) -> int:

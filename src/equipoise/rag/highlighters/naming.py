@@ -9,6 +9,7 @@ documents by others: else a stranger's title could silence them.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from equipoise.core.types import Passage, Span, Trust
 from equipoise.rag.highlighters.amounts import dates, is_within_bounds
@@ -174,7 +175,18 @@ def _distinguishing_stems(
     differs = theirs - ours
     series = bool(theirs & ours) and len(theirs) == len(ours)
     wanted = differs <= said and (series or differs <= named) and not ours - theirs <= said
-    return differs if wanted else frozenset()
+    return differs if wanted else _stems_of_section(own, path, said)
+
+
+def _stems_of_section(own: Path, path: Path, said: frozenset[str]) -> frozenset[str]:
+    """The stems of a heading of `path`, all of which the question has with one of the heading above it ("the httpd
+    plugin" for httpd below "Output plugins"), if `own` lacks one; else empty."""
+    for above_it, heading in pairwise(path[1:]):
+        stems = content_stems(heading)
+        kind = content_stems(above_it) - stems
+        if stems and stems <= said and kind & said and not stems <= content_stems("\n".join(own)):
+            return stems
+    return frozenset()
 
 
 def equally_matching_rows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
