@@ -345,3 +345,28 @@ def test_the_term_above_an_item_counts_as_its_own_words():
         "Alternate colour\n    A card of the other kind goes on top.\n"
     )
     assert "other kind" in left("What does alternate colour mean?", terms)
+
+
+OUTPUTS = """# Server
+
+## Listeners
+
+If no port is given, the default port is 6600.
+
+## Output plugins
+
+### httpd
+
+Its port is set by `port`.
+
+### jack
+
+It connects to a server.
+"""
+
+
+def test_a_section_that_is_named_with_its_kind_rules_out_what_is_said_elsewhere():
+    assert "6600" not in left("What is the default port of the httpd output plugin?", OUTPUTS)
+    assert "Its port" in left("What is the default port of the httpd output plugin?", OUTPUTS)
+    assert "6600" in left("What is the default port?", OUTPUTS)
+    assert "6600" in left("Which port does httpd have?", OUTPUTS)  # httpd without its kind may be anything

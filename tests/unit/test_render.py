@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from equipoise.apps.render import lines, show
+from blocks_of import passage_of
+from equipoise.apps.render import lines, show, show_passages
 from equipoise.apps.terminal import Terminal
 from equipoise.core.results import Answer, Trace
 from equipoise.core.types import Flag, Highlight, Highlights, Passage
@@ -95,3 +96,10 @@ def test_what_is_corrected_says_by_which_document_also_where_it_was_taken_out(ca
     assert "d.txt, corrected in the same document" in said
     assert "e.txt, corrected by new.txt\n" in said
     assert "e.txt, corrected by new.txt (score 0.50)" in said
+
+
+def test_a_passage_that_is_listed_begins_with_what_was_asked(capsys):
+    show_passages([passage_of("It is old. It leaves at nine. Dogs pay.")], Terminal(), "Does a dog pay?")
+    assert "    … Dogs pay.\n" in capsys.readouterr().out
+    show_passages([passage_of("It is old. It leaves at nine.")], Terminal(), "Why?")
+    assert "    It is old. It leaves at nine.\n" in capsys.readouterr().out

@@ -175,7 +175,7 @@ def search(
     if as_json:
         print_json({"passages": [passage_dict(passage) for passage in passages]})
     elif passages:
-        render.show_passages(passages, Terminal())
+        render.show_passages(passages, Terminal(), words)
     else:
         Terminal().print("Nothing was found.")
 

@@ -4,7 +4,7 @@ Whoever runs the command line is the operator: so it also shows what failed, whi
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
@@ -17,6 +17,7 @@ from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
 from equipoise.rag.summarizers.layout import joined_rows, rows
 from equipoise.text.outline import path_line
+from equipoise.text.support import content_stems
 from equipoise.text.visible import flowing
 
 BEGINNING = 160
@@ -78,7 +79,7 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
     if result.trace.notice:
         console.print(styled((f"{result.trace.notice} To read it: {MULTILINGUAL}", "yellow")))
     if isinstance(result, Refusal):
-        _show_refusal(result, console)
+        _show_refusal(result, console, part.question)
     elif result.weak:
         console.print(styled(("Weak evidence: this may not be what was asked.", "yellow")))
     elif result.trust is Trust.UNTRUSTED and result.others:
@@ -110,13 +111,13 @@ def _show_others(others: Others, console: Terminal) -> None:
         console.paragraph(styled((one_line(saying.support(claim)), "dim")))
 
 
-def _show_refusal(result: Refusal, console: Terminal) -> None:
+def _show_refusal(result: Refusal, console: Terminal, asked: str) -> None:
     if result.reason is Reason.NO_QUESTION:
         console.print(styled(one_line(result.detail)))
         return
     detail = f" ({result.reason.value}): {one_line(result.detail)}"
     console.print(styled(("No answer", "bold yellow"), detail))
-    show_passages(result.nearest, console, title="Nearest passages:")
+    show_passages(result.nearest, console, asked, title="Nearest passages:")
 
 
 def _show_written(
@@ -125,7 +126,7 @@ def _show_written(
     """Print the written answer, unless the quotes are the answer; `told` is the result that is printed above."""
     if isinstance(result, Refusal):
         if not isinstance(told, Refusal):
-            _show_refusal(result, console)
+            _show_refusal(result, console, "")
         return
     if not result.grounded:
         unsaid = "The written answer did not say what the quotes say: the quotes are the answer."
@@ -183,13 +184,13 @@ def grouped(left: Sequence[LeftOut]) -> list[str]:
     return lines
 
 
-def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str = "") -> None:
-    """Where each passage stands, and how it begins."""
+def show_passages(passages: Sequence[Passage], console: Terminal, asked: str, *, title: str = "") -> None:
+    """Where each passage stands, and what it says from the sentence on that has the most words of what was asked."""
     if passages and title:
         console.print(title)
     for passage in passages:
         console.print(styled((_place(passage), "cyan")))
-        console.paragraph(styled((_beginning(passage), "dim")))
+        console.paragraph(styled((_excerpt(passage, content_stems(asked)), "dim")))
 
 
 def _place(item: Passage | Highlight) -> str:
@@ -204,10 +205,12 @@ def _place(item: Passage | Highlight) -> str:
     return said
 
 
-def _beginning(passage: Passage) -> str:
-    """The first words of what may be quoted of it."""
-    start = passage.sentences[0][0] if passage.sentences else 0
-    return shorten(flowing(passage.text[start : start + 4 * BEGINNING]), BEGINNING, placeholder=" …")
+def _excerpt(passage: Passage, stems: Set[str]) -> str:
+    """The first words from the sentence on that has the most of the stems."""
+    units = passage.sentences or ((0, 0),)
+    start, _ = max(units, key=lambda unit: len(stems & content_stems(passage.text[slice(*unit)])))
+    text = shorten(flowing(passage.text[start : start + 4 * BEGINNING]), BEGINNING, placeholder=" …")
+    return text if start == units[0][0] else f"… {text}"
 
 
 def show_subjects(titles: Sequence[str], console: Terminal) -> None:
