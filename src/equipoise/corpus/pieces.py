@@ -11,6 +11,10 @@ from equipoise.text.support import content_stems
 from equipoise.text.tokens import with_cjk_bigrams
 from equipoise.text.visible import title
 
+_MEANING = content_stems(
+    "mean means meaning define definition explain describe call stand use used term word"
+)
+
 
 def passage_at(passage_id: int, start: int, end: int, document: Document) -> Passage:
     """The passage text[start:end] of `document` with its headings, what may be quoted of it, and its place."""
@@ -50,13 +54,15 @@ def search_text(passage: Passage) -> str:
 
 
 def named_entries(passage: Passage, stems: Set[str]) -> list[str]:
-    """The entries of a passage, such as those of a glossary, all stems of whose term are among `stems`, each below
-    title and headings."""
+    """The entries of a passage, such as those of a glossary, all stems of whose term are among the `stems` of a
+    question, each below title and headings; none if the passage lacks another stem that does not ask for a meaning."""
     entries: dict[str, list[str]] = {}
     for unit, stretches in zip(passage.sentences or (), passage.readings, strict=False):
         if term := term_of(passage, unit[0], stretches):
             entries.setdefault(term, [term]).append(passage.text[slice(*unit)])
-    named = (lines for term, lines in entries.items() if (own := content_stems(term)) and own <= stems)
+    named = [lines for term, lines in entries.items() if (own := content_stems(term)) and own <= stems]
+    if not named or not stems - _MEANING <= content_stems(search_text(passage)):
+        return []
     return [_below_headings(passage, "\n".join(lines)) for lines in named]
 
 
