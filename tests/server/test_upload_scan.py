@@ -75,6 +75,22 @@ def test_high_findings_cost_trust_where_the_operator_wants_that(served, content,
         assert seen(served, doc_id)["trust"] == trust
 
 
+@pytest.mark.parametrize("content", [BAD, SECRET])
+def test_what_the_scan_distrusts_takes_no_place_of_a_trusted_document(served, content):
+    [doc_id] = indexed(served, "visits.md", CALM)
+    served.service.jobs.scan = "distrust"
+    job = ended(served, put(served, "visits.md", content).json()["id"])
+    assert job["state"] == "failed"
+    assert job["error"]["message"].startswith("The scan found something of high severity in it")
+    assert job["error"]["message"].endswith("delete the old one first, or use another name.")
+    assert seen(served, doc_id)["trust"] == "trusted" and seen(served, doc_id)["scan"]["total"] == 0
+    assert get(served, f"/v1/documents/{doc_id}/text").json()["text"] == CALM.decode().rstrip()
+    assert (served.service.folder / "uploads" / "visits.md").read_bytes() == CALM
+    indexed(served, "visits.md", CALM)  # the same once more
+    served.client.delete(f"/v1/documents/{doc_id}", headers=served.as_admin())
+    assert indexed(served, "visits.md", content) == [doc_id]
+
+
 def test_no_scan_where_it_is_off(served):
     served.service.jobs.scan = "off"
     [doc_id] = indexed(served, "visits.md", BAD)

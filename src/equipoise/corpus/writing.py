@@ -44,7 +44,8 @@ class IndexProgress:
 
 Progress = Callable[[IndexProgress], None]
 Judge = Callable[[Original, Sequence[Document], Trust], Trust]
-"""Decides the trust under which the documents of a file or page are written, given the trust that the run gives it."""
+"""Decides the trust under which the documents of a file or page are written, given the trust that the run gives it. A
+CorpusError that it raises ends the run, and nothing of the file is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,12 @@ from equipoise.apps.server.uploads import keep_folder
 from equipoise.apps.server.views import UPLOADS
 from equipoise.audit.scan.holding import Holding
 from equipoise.core.addresses import Place
-from equipoise.core.errors import EquipoiseError, StoreError, UnreadableFile
+from equipoise.core.errors import CorpusError, EquipoiseError, StoreError
 from equipoise.core.metadata import COLLECTION
 from equipoise.core.protocols import Encoder
 from equipoise.core.sections import ScanMode
-from equipoise.core.types import Trust
+from equipoise.core.types import Document, Trust
+from equipoise.corpus.files import Original
 from equipoise.corpus.indexing import IndexProgress, index
 from equipoise.corpus.limits import PASSAGES
 from equipoise.corpus.places import Places
@@ -46,6 +47,7 @@ TAKEN = (
     "a trusted document has this name, and only a trusted one may take its place: delete the old one first, or use "
     "another name"
 )
+DISTRUSTED = "the scan found something of high severity in it, so it is not trusted"
 _COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended, author, collection"
 
 
@@ -210,7 +212,14 @@ class Jobs:
                 Holding(hold=self.hold, every=every, distrust=distrust) as holding,
             ):
                 if self._is_taken(store, place, job.trust):  # by a file that was waiting when this one came
-                    raise UnreadableFile(job.name, TAKEN)
+                    raise CorpusError(f"{job.name}: {TAKEN}")
+
+                def judge(original: Original, documents: Sequence[Document], trust: Trust) -> Trust:
+                    given = holding(original, documents, trust)
+                    if self._is_taken(store, place, given):
+                        raise CorpusError(f"{job.name}: {DISTRUSTED}; {TAKEN}")
+                    return given
+
                 report = index(
                     [place],
                     store,
@@ -220,7 +229,7 @@ class Jobs:
                     metadata={COLLECTION: job.collection} if job.collection else {},
                     gone=Gone.KEEP,
                     progress=partial(self._tell, job),
-                    judge=holding,
+                    judge=judge,
                     most=self.most,
                 )
                 if report.failed:

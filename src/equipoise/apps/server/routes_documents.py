@@ -179,8 +179,9 @@ async def upload(
     """The body is the file. It is on the disk when this answers, and is read in the background: watch the job.
 
     A document of the same name in the same collection takes the place of the one before; only a trusted one takes that
-    of a trusted one (else 409). An untrusted one in which a scan finds instructions to a model or hidden text is held
-    back (`trust.hold`): nothing reads it until an admin marks it as untrusted.
+    of a trusted one (else 409; the job fails if only the scan shows it). An untrusted one in which a scan finds
+    instructions to a model or hidden text is held back (`trust.hold`): nothing reads it until an admin marks it as
+    untrusted.
     All that is handed in with one key counts as one author.
     """
     known = checked_name(name)
