@@ -98,3 +98,30 @@ def test_a_value_with_blanks_is_told_to_need_quotes(text):
 def test_other_faults_of_a_filter_are_told_where_they_are(text):
     with pytest.raises(InputError, match="not understood at"):
         as_where(text)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["date >= 2024-13-45", "date <= 2024-2-3", 'date >= "2024-02-30"', "date = 2024-02-30", "not d in (2023-02-29, x)",
+     {"range": {"date": [None, "2024-13-45"]}}],
+)  # fmt: skip
+def test_a_day_that_does_not_exist_is_refused(given):
+    with pytest.raises(InputError, match="is no date: write a day of the calendar, such as 2024-05-01"):
+        as_where(given)
+
+
+@pytest.mark.parametrize("bound", ["99999999999999999999", "1e3", "+5", ".5", "5."])
+def test_a_bound_that_only_looks_like_a_number_is_refused(bound):
+    with pytest.raises(InputError, match="is no number: write one below 2"):
+        as_where(f"year <= {bound}")
+
+
+def test_a_text_that_looks_like_a_date_or_number_can_be_asked_for():
+    for given in ('order = "1234-56-78"', {"equal": {"order": "1234-56-78"}}):
+        assert as_where(given).matches({"order": "1234-56-78"})
+    assert as_where("phone = +4930123456").matches({"phone": "+4930123456"})
+    assert as_where("version >= 1.2.3").matches({"version": "1.2.4"})
+
+
+def test_a_filter_that_nothing_matches_does_not_call_the_index_empty(run):
+    assert run("documents", "list", "--where", "yaer >= 2020") == "No document matches the filter.\n"

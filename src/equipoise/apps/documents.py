@@ -58,7 +58,7 @@ def listing(
         ]
         Terminal().table(("source", "title", "trust", "passages", "metadata", "id"), rows)
     else:
-        Terminal().print("The index is empty.")
+        Terminal().print("No document matches the filter." if chosen else "The index is empty.")
 
 
 @app.command("show")

@@ -217,7 +217,10 @@ def _range(name: object, least: object, most: object) -> Range:
         None if least is None else meta.scalar(least),
         None if most is None else meta.scalar(most),
     )
-    kinds = {_kind(bound) for bound in (made.least, made.most) if bound is not None}
+    bounds = [bound for bound in (made.least, made.most) if bound is not None]
+    if odd := next((bound for bound in bounds if isinstance(bound, str) and _DAY.fullmatch(bound)), None):
+        raise InputError(f"{odd!r} {_NO_DAY}")
+    kinds = set(map(_kind, bounds))
     if len(kinds) != 1 or bool in kinds:
         raise InputError(
             f"the range of {made.name!r} needs one or two bounds of one kind: numbers, dates or texts"
@@ -233,6 +236,11 @@ _TOKEN = re.compile(
     r"""\s*+(?:(?P<sign>>=|<=|!=|[=(),])|"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<word>[^\s=<>!(),"]++))"""
 )
 _NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,16})?")
+_NUMERIC = re.compile(r"[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
+"""What looks like a number, also where it is none for the short text."""
+_DAY = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
+"""What looks like a date: a text of this form is a day that does not exist, or has too few digits."""
+_NO_DAY = "in the filter is no date: write a day of the calendar, such as 2024-05-01"
 _HOW = "write for example  team = hr and year >= 2020 and not status in (draft, old)"
 
 
@@ -289,9 +297,9 @@ class _Reader:
         if self._took("sign", "!="):
             return Not(In(name, (self._value(),)))
         if self._took("sign", ">="):
-            return _range(name, self._value(), None)
+            return _range(name, self._bound(), None)
         if self._took("sign", "<="):
-            return _range(name, None, self._value())
+            return _range(name, None, self._bound())
         if not self._took("word", "in"):
             self._fail()
         self._need("(")
@@ -301,7 +309,7 @@ class _Reader:
         self._need(")")
         return In(name, tuple(values))
 
-    def _value(self) -> Scalar:
+    def _value(self, or_text: str = ", or put quotes around it if it is a text") -> Scalar:
         kind, text = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
         self._at += 1
         if kind == "quoted":
@@ -309,7 +317,19 @@ class _Reader:
         if kind != "word":
             self._at -= 1
             self._fail()
-        return value(text)
+        if isinstance(made := value(text), str) and _DAY.fullmatch(made):
+            raise InputError(f"{text!r} {_NO_DAY}{or_text}")
+        return made
+
+    def _bound(self) -> Scalar:
+        """The value of a range. One that looks like a number and is none would match nothing."""
+        made = self._value(or_text="")
+        kind, text = self._tokens[self._at - 1]
+        if kind == "word" and isinstance(made, str) and _NUMERIC.fullmatch(text):
+            raise InputError(
+                f"{text[:40]!r} in the filter is no number: write one below 2**53 in digits, such as 2020 or -1.5"
+            )
+        return made
 
     def _next(self, kind: str) -> str:
         if self._at >= len(self._tokens) or self._tokens[self._at][0] != kind:
