@@ -109,16 +109,29 @@ def test_a_parameter_that_a_route_does_not_know_is_refused_and_named(served):
     upload = {"name": "dogs.txt", "turst": "untrusted"}
     refused = send("POST", "/v1/documents", params=upload, content=b"Dogs bark.", headers=served.as_admin())
     said = "The address holds 'turst', not known here; it may hold name, trust, collection."
-    assert refused.status_code == 422 and refused.json()["error"]["message"] == said
+    assert refused.status_code == 400 and refused.json()["error"]["message"] == said
     assert not send("GET", "/v1/jobs", headers=served.as_admin()).json()["data"]
     described = served.client.get("/openapi.json", headers=served.as_asker()).json()
     for method, path in every(served):
         if path.startswith("/v1/"):
             response = asked(served, method, f"{path}?wehre=team", served.as_admin())
-            assert response.status_code == 422 and "'wehre'" in response.text, (method, path)
-            assert "422" in described["paths"][path][method.lower()]["responses"]
+            assert response.status_code == 400 and "'wehre'" in response.text, (method, path)
+            assert "400" in described["paths"][path][method.lower()]["responses"]
     assert send("GET", "/?doc=1&utm_source=mail").status_code == 200
     assert send("GET", "/healthz?x=1").status_code == 200
+
+
+def test_an_unknown_field_is_refused_as_an_unknown_parameter_is(served):
+    body, headers = {"question": "Does logging work?"}, served.as_asker()
+    field = served.client.post("/v1/ask", json=body | {"wehre": "team = hr"}, headers=headers)
+    parameter = served.client.post("/v1/ask?wehre=hr", json=body, headers=headers)
+    assert field.status_code == parameter.status_code == 400
+    for response in (field, parameter):
+        error = response.json()["error"]
+        assert (error["code"], error["param"]) == (
+            "unknown_parameter",
+            "wehre",
+        ) and "not known here" in error["message"]
 
 
 def test_metrics_count_without_a_word_of_a_question(served):

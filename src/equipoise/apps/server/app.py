@@ -23,9 +23,8 @@ from equipoise.apps.server import (
 )
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
-from equipoise.apps.server.query import API, check_query
+from equipoise.apps.server.query import check_query
 from equipoise.apps.server.routes_page import page_router
-from equipoise.apps.server.schemas import UNKNOWN_PARAMETER
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.streaming import ClientLeft
 from equipoise.core.errors import EquipoiseError
@@ -119,14 +118,12 @@ def _is_unlocked(service: Service) -> bool:
 
 
 def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """OpenAPI without FastAPI's own form of an error, which nothing here answers with: 422 is for parameters that a
-    route does not know."""
+    """OpenAPI without FastAPI's own form of an error, which nothing here answers with."""
     schema = described()
-    for address, path in schema["paths"].items():
+    for path in schema["paths"].values():
         for operation in path.values():
-            operation["responses"].pop("422", None)
-            if address.startswith(API):
-                operation["responses"]["422"] = UNKNOWN_PARAMETER
+            if "HTTPValidationError" in str(operation["responses"].get("422")):
+                del operation["responses"]["422"]
     for name in ("HTTPValidationError", "ValidationError"):
         schema["components"]["schemas"].pop(name, None)
     return schema

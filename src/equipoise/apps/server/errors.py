@@ -18,6 +18,8 @@ LOG = logging.getLogger("equipoise")
 FAILED = "Something failed here; it is in the server's log. Try again later."
 BUSY = "The server is busy. Try again in a moment."
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+UNKNOWN = "unknown_parameter"
+"""OpenAI's code for a field of a body that is not known; here also for a parameter of an address."""
 RETRY_S = 5
 """Seconds after which a busy server may be asked again."""
 
@@ -123,6 +125,7 @@ def _methods(app: FastAPI, request: Request) -> str:
 
 
 _KINDS = {
+    "extra_forbidden": "it is not known here",
     "model_attributes_type": "Send the request's body as JSON, with Content-Type: application/json",
     "string_pattern_mismatch": "it is empty, or of another form",
     "too_short": "it is empty",
@@ -137,7 +140,8 @@ def _invalid(errors: Sequence[Any]) -> ApiError:
         return ApiError(400, "The request's body is not valid JSON.", code="invalid_json")
     where = ".".join(place)
     said = _KINDS.get(first["type"]) or str(first["msg"]).removeprefix("Value error, ")
-    return ApiError(400, f"{where}: {said}." if where else f"{said}.", param=where or None)
+    code = UNKNOWN if first["type"] == "extra_forbidden" else None
+    return ApiError(400, f"{where}: {said}." if where else f"{said}.", code=code, param=where or None)
 
 
 def _sentence(said: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 from fastapi.routing import APIRoute
 
-from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.errors import UNKNOWN, ApiError
 
 if TYPE_CHECKING:
     from fastapi.dependencies.models import Dependant
@@ -17,7 +17,7 @@ LONGEST = 40
 
 
 async def check_query(request: Request) -> None:
-    """Raises ApiError 422 where the address of a request to the API holds a parameter that its route does not take."""
+    """Raises ApiError 400 where the address of a request to the API holds a parameter that its route does not take."""
     route = request.scope.get("route")
     if not request.query_params or not request.url.path.startswith(API) or not isinstance(route, APIRoute):
         return
@@ -27,7 +27,7 @@ async def check_query(request: Request) -> None:
         named = ", ".join(repr(name[:LONGEST]) for name in unknown[:MOST_NAMED])
         may = f"it may hold {', '.join(known)}" if known else "it takes no parameters"
         said = f"The address holds {named}, not known here; {may}."
-        raise ApiError(422, said, code="unknown_parameter", param=unknown[0][:LONGEST])
+        raise ApiError(400, said, code=UNKNOWN, param=unknown[0][:LONGEST])
 
 
 def _names(dependant: "Dependant") -> list[str]:

@@ -54,13 +54,13 @@ class Completion(BaseModel):
     usage: dict[str, int]
 
 
-@router.get("/v1/models", summary="Which pipelines answer", responses=errors())
+@router.get("/v1/models", summary="Which pipelines answer", responses=errors(400))
 async def models(service: Serving, key: Asker) -> Models:
     """`equipoise`, and plain RAG where the operator allows it."""
     return Models(data=[Model(id=name) for name in service.models])
 
 
-@router.get("/v1/models/{model}", summary="One pipeline", responses=errors(404))
+@router.get("/v1/models/{model}", summary="One pipeline", responses=errors(400, 404))
 async def model(model: str, service: Serving, key: Asker) -> Model:
     """A model by its name; 404 if it is not offered."""
     if model not in service.models:

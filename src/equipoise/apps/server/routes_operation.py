@@ -140,7 +140,7 @@ async def usage(service: Serving, key: Admin, days: Days = 30, format: Form = "j
     return _listed(rows, list(UsageRow.model_fields), format)
 
 
-@router.get("/v1/keys", summary="Who may ask", responses=errors())
+@router.get("/v1/keys", summary="Who may ask", responses=errors(400))
 async def keys(service: Serving, key: Admin) -> KeyList:
     """Keys are made and revoked on the server's own machine alone (`equipoise keys`)."""
     return KeyList(data=await asyncio.to_thread(lambda: [_key(service, one) for one in _every(service)]))

@@ -51,7 +51,7 @@ class SourceList(BaseModel):
     data: list[SourceInfo]
 
 
-@router.get("/v1/sources", summary="List the sources", responses=errors())
+@router.get("/v1/sources", summary="List the sources", responses=errors(400))
 async def listing(service: Serving, key: Admin) -> SourceList:
     """Those of the settings, then those that were only indexed."""
     return SourceList(data=await asyncio.to_thread(_listed, service))

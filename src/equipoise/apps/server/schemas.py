@@ -183,7 +183,7 @@ class Health(BaseModel):
 
 
 _SAID = {
-    400: "The request cannot be used.",
+    400: "The request cannot be used, or holds a field or parameter that is not known here.",
     401: "There is no key, or a wrong one.",
     403: "The key does not open this, or the request came from a page of another host.",
     404: "There is no such thing.",
@@ -191,7 +191,7 @@ _SAID = {
     409: "A trusted document has this name.",
     413: "The request is too large.",
     415: "Files of this type are not read.",
-    422: "The address holds a parameter that is not known here, or the page cannot be drawn.",
+    422: "The page cannot be drawn.",
     429: "The key is over its rate or its budget: see Retry-After.",
     500: "Something failed.",
     502: "The language model failed.",
@@ -206,10 +206,3 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {
         status: {"model": Error, "description": _SAID[status]} for status in sorted({*_ALWAYS, *statuses})
     }
-
-
-UNKNOWN_PARAMETER = {
-    "description": _SAID[422],
-    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-}
-"""The answer of every route of the API to a parameter that it does not know, for OpenAPI."""
