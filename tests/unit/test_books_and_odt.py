@@ -4,6 +4,7 @@ import pytest
 
 from blocks_of import document_of, outline
 from equipoise.core.errors import UnreadableFile
+from hiding import hides
 from office_files import epub, odt, zipped
 
 
@@ -61,6 +62,9 @@ STYLES = """
 <style:style style:name="A" style:family="paragraph" style:parent-style-name="B"/>
 <style:style style:name="B" style:family="paragraph" style:parent-style-name="A"/>
 """
+
+
+FIELD = "<text:hidden-paragraph text:condition='ooow:1' text:is-hidden='true'/>"
 
 
 def text(content, style=""):
@@ -143,6 +147,29 @@ class TestOdt:
     def test_hidden_text(self, hidden):
         loaded = document_of("a.odt", odt(text(f"seen {hidden}"), styles=STYLES))
         assert (loaded.text, loaded.hidden) == ("seen", 6)
+
+    @pytest.mark.parametrize(
+        ("paragraph", "hidden"),
+        [
+            (f"<text:p>{FIELD}SECRET</text:p>", True),
+            (f"<text:p>SEC<text:span>RET{FIELD}</text:span></text:p>", True),
+            (f"<text:h>{FIELD}SECRET</text:h>", True),
+            (f"<text:list>{item(text(f'SECRET{FIELD}'))}</text:list>", True),
+            (f"<table:table>{row(f'{FIELD}SECRET', 'x')}</table:table>", True),
+            (
+                f"<text:p>{FIELD}x<draw:frame><draw:text-box>{text('SECRET')}</draw:text-box></draw:frame></text:p>",
+                True,
+            ),
+            (
+                f"<text:p>SECRET<draw:frame><draw:text-box>{text(FIELD)}</draw:text-box></draw:frame></text:p>",
+                False,
+            ),
+            (f"<text:p>{FIELD.replace('true', 'false')}SECRET</text:p>", False),
+            ("<text:p text:style-name='H'>SECRET</text:p>", True),
+        ],
+    )
+    def test_hidden_paragraphs(self, paragraph, hidden):
+        assert hides("a.odt", odt(text("seen") + paragraph, styles=STYLES)) == hidden
 
     def test_a_hidden_section_and_white_letters_on_dark_paper(self):
         section = f"<text:section text:display='none'>{text('SECRET')}</text:section>"

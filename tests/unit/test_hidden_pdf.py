@@ -50,6 +50,21 @@ def scaled(canvas, size=1, scale=12):
     canvas.drawString(40 / scale, 400 / scale, "SECRET")
 
 
+def squeezed(canvas, percent, size=12):
+    text = canvas.beginText(40, 400)
+    text.setFont("Helvetica", size)
+    text.setHorizScale(percent)
+    text.textOut("SECRET")
+    canvas.drawText(text)
+
+
+def in_a_matrix(canvas, *matrix):
+    text = canvas.beginText()
+    text.setTextTransform(*matrix, 40, 400)
+    text.textOut("SECRET")
+    canvas.drawText(text)
+
+
 def turned(canvas):
     canvas.translate(200, 200)
     canvas.rotate(90)
@@ -137,6 +152,18 @@ class TestPdf:
             (lambda c: scaled(c, 1, 2), False),
             (lambda c: scaled(c, 12, 0.01), True),
             (turned, False),
+            (lambda c: squeezed(c, 50), False),
+            (lambda c: squeezed(c, 25), False),
+            (lambda c: squeezed(c, 1), True),
+            (lambda c: squeezed(c, 0.01), True),
+            (lambda c: squeezed(c, -1), True),
+            (lambda c: squeezed(c, 5, 200), True),
+            (lambda c: in_a_matrix(c, 0.01, 0, 0, 1), True),
+            (lambda c: in_a_matrix(c, 1, 0, 0, 0.01), True),
+            (lambda c: in_a_matrix(c, 0, 1, -0.01, 0), True),
+            (lambda c: in_a_matrix(c, 1, 0, 1, 0.01), True),  # slanted until they lie on the line
+            (lambda c: in_a_matrix(c, 0.7, 0.7, -0.7, 0.7), False),
+            (lambda c: in_a_matrix(c, 1, 0, 0.3, 1), False),
             (lambda c: c.drawString(40, -400, "SECRET"), True),
             (lambda c: c.drawString(4000, 400, "SECRET"), True),
         ],

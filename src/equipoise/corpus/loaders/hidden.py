@@ -20,8 +20,8 @@ Known, and left out:
   for HTML hides, lines of comment in front matter. reStructuredText: comments.
 - Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 2.25 points,
   letters in the colour of their shading or of the paper, or painted by an effect without a fill, hidden shapes.
-- PDF: letters below 1.5 points, outside the page, wholly transparent, or in the colour of the paper or of the box
-  that was painted under them.
+- PDF: letters below 1.5 points, squeezed or slanted to that or to a tenth, outside the page, wholly transparent, or in
+  the colour of the paper or of the box that was painted under them.
 - EPUB: as HTML, with the style sheets in the book. Mail: the HTML part as HTML.
 - OpenDocument: hidden text, paragraphs, sections and rows, and by styles as in Word.
 - Excel: hidden sheets, rows and columns, the number format `;;;`, letters in the colour of their cell.
@@ -48,11 +48,12 @@ Not known, and therefore part of the threat model:
   drawers, `@@comment:`. reStructuredText: `only`, `raw`, substitutions that are not used.
 - LaTeX: conditions other than `\\iffalse` (`\\if0`, `\\newif`), colours, sizes, boxes (`\\setbox`), bookmarks, and what
   a macro leaves out.
-- PDF: layers switched off, clipping paths, letters that are nearly transparent, white letters on a picture, a shade
-  or a scratch of another colour, and whatever is painted over letters.
+- PDF: layers switched off, clipping paths, letters set on each other, letters that are nearly transparent, white
+  letters on a picture, a shade or a scratch of another colour, and whatever is painted over letters.
 - Word: conditional table formats, colours of the theme, the colour of highlighting, frames and indents outside the
   page, lines and rows of no height, letters squeezed or raised out of sight, `webHidden` (seen in print layout).
-- OpenDocument: frames outside the page. Excel: colours of the theme, conditional formats, rows of no height, cells
+- OpenDocument: frames outside the page, squeezed letters, fields whose condition hides text although the file says that
+  it is shown (`text:is-hidden`). Excel: colours of the theme, conditional formats, rows of no height, cells
   that a picture covers. PowerPoint: the colour of letters, what lies over what, animations. RTF: letters in the
   colour of their shading, frames. JSON and source code: everything is text there, so nothing is hidden.
 """

@@ -156,7 +156,7 @@ class _Body:
             return at
         style = node.get("style-name", "")
         own = dict(self.styles.paragraph(style) if node.tag in {"p", "h"} else self.styles.named(style))
-        if any(node.get(name) == value for name, value in _HIDDEN):
+        if any(node.get(name) == value for name, value in _HIDDEN) or _is_hidden_by_field(node):
             own["display"] = "none"
         return at._replace(look=look(at.look, own), place=own.get("vertical-align", at.place)) if own else at
 
@@ -253,6 +253,12 @@ class _Body:
             rows, header=header, intro=intro, kind=BlockKind.ASIDE if at.in_index else BlockKind.ROW
         )
         return name
+
+
+def _is_hidden_by_field(node: Element) -> bool:
+    """Whether this is a paragraph that a field in it hides; those in its frames and notes have fields of their own."""
+    inside = outermost(node, "hidden-paragraph", "p", "h") if node.tag in {"p", "h"} else ()
+    return any(field.tag == "hidden-paragraph" and field.get("is-hidden") == "true" for field in inside)
 
 
 def _hidden_columns(table: Element) -> set[int]:

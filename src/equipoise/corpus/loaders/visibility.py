@@ -1,4 +1,4 @@
-"""Which text of a PDF page a reader sees: letters' size, place, colour and the colour of what is under them.
+"""Which text of a PDF page a reader sees: letters' size, shape, place, colour and the colour of what is under them.
 
 Walks the objects of a page in the order in which they are painted. A page is white paper; boxes of one colour are
 paper of that colour; on a picture, a shade or any other shape the paper is unknown.
@@ -14,7 +14,7 @@ import numpy as np
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from equipoise.corpus.loaders.colors import Color, near
+from equipoise.corpus.loaders.colors import FAINT, Color, near
 from equipoise.corpus.loaders.hidden import WHITE
 
 Box = tuple[float, float, float, float]
@@ -90,7 +90,7 @@ class Visibility:
             self.invisible.add(address)
             return
         outside = box[0] > right or box[2] < left or box[1] > top or box[3] < bottom
-        if outside or _height(item, around) < _SMALLEST or self._is_lost(item, mode, box):
+        if outside or _is_dust(item, around) or self._is_lost(item, mode, box):
             self.hidden.add(address)
         elif box[0] < left or box[2] > right or box[1] < bottom or box[3] > top:
             self.cut.add(address)
@@ -179,12 +179,14 @@ def _moved(box: Box, matrix: _Matrix) -> Box:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def _height(item: Handle, around: _Matrix) -> float:
-    """The size of letters on the page, in points."""
+def _is_dust(item: Handle, around: _Matrix) -> bool:
+    """Whether letters are too small on the page, or squeezed or slanted to nearly a line."""
     size = ctypes.c_float()
     pdfium.FPDFTextObj_GetFontSize(item, size)
-    _, _, across, up, _, _ = _product(_matrix(item), around)
-    return float(abs(size.value) * math.hypot(across, up))
+    a, b, c, d, _, _ = _product(_matrix(item), around)
+    longer = max(math.hypot(a, b), math.hypot(c, d)) or 1.0
+    share = abs(a * d - b * c) / longer  # how far the square of a letter reaches the other way
+    return bool(abs(size.value) * share < _SMALLEST or share < FAINT * longer)
 
 
 def _ink(item: Handle, *, stroked: bool) -> tuple[Color, int]:
