@@ -19,8 +19,10 @@ from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
 from equipoise.rag.summarizers.llm import LlmSummarizer, reply_schema, request, room
 from equipoise.text.quotes import GAP
+from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 
+DEFAULT = SpanPolicy()
 GUESSES = LlmSummarizer.__dataclass_fields__["guesses"].default
 CANARY = "zqxCANARYjvk"
 SUMMARY = json.dumps({"guessed_questions": ["What is said?"], "answer": "Something is said."})
@@ -60,7 +62,15 @@ class Spans:
         return Proposal(self.spans)
 
 
-def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50):
+@dataclass(frozen=True)
+class Ranked(Spans):
+    """A highlighter whose spans have scores."""
+
+    async def highlight(self, query: Query, passages: tuple[Passage, ...]) -> Proposal:
+        return Proposal(self.spans, ranked=True)
+
+
+def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50, policy=DEFAULT):
     store, encoder = library
     return HighlightSummarize(
         HybridRetriever(store.partition(Trust.TRUSTED), encoder),
@@ -69,6 +79,7 @@ def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50):
         candidates=50,
         snapshot=store.snapshot,
         highlighter=highlighter,
+        policy=policy,
         summarizer=LlmSummarizer(summarizer_chat, guesses=GUESSES),
         context=context,
     )

@@ -11,6 +11,7 @@ import pytest
 from blind import (
     CANARY,
     GUESSES,
+    Ranked,
     Spans,
     arbitrary_spans,
     ask,
@@ -28,9 +29,11 @@ from hypothesis import strategies as st
 
 from equipoise.core.types import Span, Tag
 from equipoise.models.scripted import ScriptedChat
+from equipoise.rag.boundary import spans_of
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
 from equipoise.rag.highlighters.structured import StructuredHighlighter
 from equipoise.rag.summarizers.llm import request
+from equipoise.text.spans import SpanPolicy
 from equipoise_lab.methods.baseline import BaselineHighlighter
 from equipoise_lab.methods.span import SpanHighlighter
 from equipoise_lab.methods.two_step import TwoStepHighlighter
@@ -124,6 +127,36 @@ def test_equal_spans_give_identical_bytes_for_different_questions(library, data,
     check(library, result, sent)
     assert result.highlights == two.highlights
     assert same(sent, resent)
+
+
+@relaxed()
+@given(data=st.data(), first=questions, second=questions, most=st.integers(1, 3))
+def test_of_ranked_spans_the_best_are_read_in_the_order_of_documents(library, data, first, second, most):
+    spans = data.draw(arbitrary_spans(library))
+    policy = SpanPolicy(max_spans=most, max_pieces=1)
+    result, sent = ask(library, Ranked(tuple(spans)), first, policy=policy)
+    two, resent = ask(library, Ranked((*spans, *spans)), second, policy=policy)
+    check(library, result, sent)
+    assert result.highlights == two.highlights and same(sent, resent)
+    chosen = spans_of(result.highlights)
+    assert len(chosen) <= most and list(chosen) == sorted(chosen)
+    # a set of this form might have been proposed as it is: the order of scores adds no choice
+    again, resent = ask(library, Spans(chosen), second, policy=policy)
+    assert again.highlights == result.highlights and same(sent, resent)
+
+
+def test_the_best_span_is_quoted_wherever_it_stands(library):
+    store, _ = library
+    every = [Span(id_, *span) for id_ in sorted(store.doc_ids()) for span in store.document(id_).sentences]
+    long = [
+        span for span in every if len(store.document(span.doc_id).text[span.start : span.end].split()) > 9
+    ]
+    for best, other in ((long[0], long[-1]), (long[-1], long[0])):
+        result, _ = ask(library, Ranked((best, other)), "Who?", policy=SpanPolicy(max_spans=1))
+        assert spans_of(result.highlights) == (best,)
+        assert [(one.reason, one.span) for one in result.trace.dropped] == [
+            ("over the limit of spans", other)
+        ]
 
 
 @relaxed()

@@ -11,7 +11,7 @@ import timing
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Dropped, Span
 from equipoise.text.sentences import sentence_spans
-from equipoise.text.spans import DropReason, SpanPolicy, canonicalize, overlap
+from equipoise.text.spans import DropReason, SpanPolicy, best_within, canonicalize, overlap
 from equipoise.text.tokens import words
 
 
@@ -222,6 +222,23 @@ def test_the_tail_of_a_long_run_is_no_piece():
     assert not dropped
 
 
+def test_of_spans_that_have_scores_the_best_ones_stay():
+    one, three, five = (Span("d", *S[row]) for row in (0, 2, 4))
+    policy = SpanPolicy(max_spans=1)
+    assert best_within([five, one, three], DOCS, policy) == (
+        (five,),
+        (Dropped(DropReason.TOO_MANY_SPANS, one), Dropped(DropReason.TOO_MANY_SPANS, three)),
+    )
+    kept, dropped = best_within([five, Span("d", *S[5]), one, five], DOCS, policy)
+    assert kept == (five, Span("d", *S[5]), five) and len(dropped) == 1  # neighbours are one span
+    assert best_within([five, one], DOCS, SpanPolicy()) == ((five, one), ())
+    all_of_it = Span("d", S[0][0], S[-1][1])
+    assert (
+        best_within([all_of_it, one], DOCS, SpanPolicy(max_sentences_per_span=2, max_spans=1))[0][0]
+        == all_of_it
+    )
+
+
 def test_overlap_counts_shared_characters():
     assert overlap(Span("a", 0, 5), Span("a", 3, 9)) == 2
     assert overlap(Span("a", 0, 5), Span("a", 5, 9)) == 0
@@ -263,6 +280,20 @@ def test_only_the_set_of_spans_matters(situation, chance):
     shuffled = spans + [chance.choice(spans) for _ in range(3) if spans]
     chance.shuffle(shuffled)
     assert canonicalize(spans, docs, policy) == canonicalize(shuffled, docs, policy)
+
+
+@given(situations())
+@settings(max_examples=150, deadline=None)
+def test_the_best_span_is_shown_however_many_there_are(situation):
+    docs, spans, policy = situation
+    kept, dropped = best_within(spans, docs, policy)
+    assert len(kept) + len(dropped) == len(spans) and kept[:1] == tuple(spans[:1])
+    alone, shown = (canonicalize(some, docs, policy) for some in (spans[:1], kept))
+    if not alone[1]:
+        texts = [docs[one.doc_id].text[one.start : one.end] for one in shown[0]]
+        assert all(
+            any(docs[one.doc_id].text[one.start : one.end] in text for text in texts) for one in alone[0]
+        )
 
 
 @given(situations())

@@ -165,7 +165,8 @@ class Proposal:
     """A highlighter's raw choice: spans not yet canonical, what it had to drop, what it cost.
 
     `probability` (0 to 1) is that the passages answer the question, None where it was not estimated; `threshold`
-    is the least one that is not declined. `tags` answer a yes/no question.
+    is the least one that is not declined. `tags` answer a yes/no question. `ranked`: the spans have scores and come
+    best first, so that the limits of a set leave out the last ones.
     """
 
     spans: tuple[Span, ...]
@@ -174,6 +175,7 @@ class Proposal:
     probability: float | None = None
     threshold: float | None = None
     tags: frozenset[Tag] = frozenset()
+    ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

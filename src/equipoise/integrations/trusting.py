@@ -15,7 +15,7 @@ from equipoise.integrations.shared import Picks, crossed
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.gathering import checked
+from equipoise.rag.gathering import best_of, checked
 from equipoise.rag.impersonation import impersonated_among
 from equipoise.rag.sources import authors_of
 from equipoise.rag.versions import without_outdated_passages
@@ -79,6 +79,7 @@ async def picked(
         return PickedChunks(Picks(), Proposal(()))
     found, outdated = without_outdated_passages(query.text, read.candidates)
     proposal = await reader.highlighter.highlight(query, found.passages) if found.passages else Proposal(())
+    proposal = best_of(proposal, read.documents, reader.policy)
     unread = (
         Dropped(flag.reason, Span(flag.passage.doc_id, flag.passage.start, flag.passage.end))
         for flag in outdated

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from equipoise.core.errors import ModelError, QuestionError
 from equipoise.core.protocols import Encoder, Highlighter, Observer
 from equipoise.core.results import Reason, Refusal, Trace
-from equipoise.core.types import Candidates, Highlights, Passage, Query, Span, Tag, Trust
+from equipoise.core.types import Candidates, Document, Highlights, Passage, Proposal, Query, Span, Tag, Trust
 from equipoise.corpus.spelling import Correction, corrected, feasts, is_english, is_foreign, strange
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import english_words, is_multilingual
@@ -23,7 +23,7 @@ from equipoise.rag.unheard import sentence_of, unheard
 from equipoise.rag.versions import undated, with_correction_spans, without_outdated_quotes
 from equipoise.text import small_talk
 from equipoise.text.questions import MAX_QUESTION, Question
-from equipoise.text.spans import SpanPolicy, overlap
+from equipoise.text.spans import SpanPolicy, best_within, overlap
 from equipoise.text.tokens import script_of
 from equipoise.text.visible import title
 
@@ -108,6 +108,7 @@ class Gathering(Search):
             return replace(evidence, refused=failed(error, journal))
         journal.spent(proposal.usage)
         with journal.stage("canonicalize"):
+            proposal = best_of(proposal, kept.documents, self.policy)
             shown = kept.passages, kept.documents, self.policy
             highlights, dropped = read_highlights(proposal.spans, *shown)
             picked = with_correction_spans(proposal.spans, highlights, kept.documents)
@@ -152,6 +153,14 @@ def as_read(
     follows = question.before and not question.alone
     query = Query(question.whole.strip(), question.text if follows else "")
     return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
+
+
+def best_of(proposal: Proposal, documents: Mapping[str, Document], policy: SpanPolicy) -> Proposal:
+    """The proposal; of ranked spans only the best ones that `policy` leaves room for."""
+    if not proposal.ranked:
+        return proposal
+    spans, over = best_within(proposal.spans, documents, policy)
+    return replace(proposal, spans=spans, dropped=(*proposal.dropped, *over))
 
 
 def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ its repetitions, its cuts inside sentences and its very short extracts carry not
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from itertools import islice
@@ -43,6 +43,7 @@ class DropReason(StrEnum):
     OVER_THE_MESSAGE = "over the limits of a whole message"
 
 
+_LIMITS = frozenset({DropReason.TOO_MANY_SENTENCES, DropReason.TOO_MANY_SPANS, DropReason.TOO_MANY_PIECES})
 _LETTER = re.compile(r"[^\W_]")
 _LOOK = 2_000  # characters of a sentence or a span that are looked at
 Run = tuple[str, range]
@@ -116,6 +117,31 @@ def canonicalize(
     runs, over = _within(list(_runs(kept, policy.max_sentences_per_span)), documents, policy)
     spans_kept = tuple(_span(run, documents) for run in runs)
     return spans_kept, (*_in_order(dropped), *left_out, *over)
+
+
+def best_within(
+    spans: Iterable[Span], documents: Mapping[str, Document], policy: SpanPolicy
+) -> tuple[tuple[Span, ...], tuple[Dropped, ...]]:
+    """The `spans`, best first, that the limits of a canonical set leave room for, and the others with a `DropReason`.
+
+    The first one always stays, even if it is over a limit by itself.
+    """
+    ranked = list(spans)
+    if not _over(ranked, documents, policy):
+        return tuple(ranked), ()
+    kept, lost, dropped = ranked[:1], _over(ranked[:1], documents, policy), []
+    for span in ranked[1:]:
+        over = _over([*kept, span], documents, policy)
+        if len(over) > len(lost):
+            dropped.append(Dropped(over[0], span))
+        else:
+            kept, lost = [*kept, span], over
+    return tuple(kept), tuple(dropped)
+
+
+def _over(spans: Sequence[Span], documents: Mapping[str, Document], policy: SpanPolicy) -> list[str]:
+    """The reasons of what the limits of a set leave out of these spans."""
+    return [one.reason for one in canonicalize(spans, documents, policy)[1] if one.reason in _LIMITS]
 
 
 def _in_order(dropped: Iterable[Dropped]) -> list[Dropped]:

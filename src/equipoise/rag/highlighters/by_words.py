@@ -34,4 +34,4 @@ def by_words(question: str, passages: Sequence[Passage]) -> Proposal:
             break
         spans.append(sentences[best].span)
         missing = missing - held[best]
-    return Proposal(tuple(spans))
+    return Proposal(tuple(spans), ranked=True)

@@ -69,7 +69,7 @@ class ReaderHighlighter:
         reading = self.read(query, passages)
         picked = self.pick(query, reading)
         spans = tuple(span_to_quote(window, reading.windows) for window in picked.windows)
-        return Proposal(spans, probability=picked.probability, threshold=picked.threshold)
+        return Proposal(spans, probability=picked.probability, threshold=picked.threshold, ranked=True)
 
     def read(self, query: Query, passages: Sequence[Passage]) -> Reading:
         """The passages read, without the windows about something else than what the question names. Raises

@@ -95,4 +95,4 @@ class SentenceHighlighter:
         probability = self.fitted.probability(values[np.argmax(values @ self.fitted.rank)])
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         spans = tuple(sentences[row].span for row in rows)
-        return Proposal(spans, probability=probability, threshold=threshold)
+        return Proposal(spans, probability=probability, threshold=threshold, ranked=True)
