@@ -108,7 +108,7 @@ def test_blocks_come_back_from_the_store(stored):
 @pytest.mark.parametrize(
     ("name", "data", "quote", "shown"),
     [
-        ("a.md", TEXT, "- nothing", "docs/a.md, line 10"),
+        ("a.md", TEXT, "- nothing", 'docs/a.md, line 10, "Children"'),
         ("a.csv", "a,b\n1,2\n3,4\n", "a: 3; b: 4", "docs/a.csv, line 3"),
         ("a.jsonl", '{"id": "x", "text": "# Fares\\n\\nYes.\\n\\nIt is cheap."}', "It is cheap.",
          'docs/a.jsonl#x, "Fares", paragraph 2'),
