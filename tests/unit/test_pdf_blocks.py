@@ -252,6 +252,35 @@ class TestPages:
         texts = [block[2] for block in blocks(document_of(pdf(*pages)))]
         assert texts == [part for name in names for part in (name, SENTENCE)]
 
+    def test_numbered_headings_that_open_pages_stay(self):
+        heads = ["1.3 Procedure", "2.3 Procedure", "4.1 Procedure", "4 Rule 7", "7 Rule 9", "8 Rule 2"]
+        pages = [
+            [(40, 590, TEXT, "A manual of ours"), *down(head, 60, SENTENCE, top=570), (200, 20, TEXT, f"{n}")]
+            for n, head in enumerate(heads, 1)
+        ]
+        loaded = document_of(pdf(*pages))
+        assert all(head in loaded.text for head in heads)
+        assert loaded.running == 2 * len(heads)
+
+    def test_items_and_large_headings_that_count_as_pages_do_stay(self):
+        heads = [(TEXT, "1. Storage"), (LARGE, "2 Reading"), (TEXT, "3. Writing"), (LARGE, "4 Asking")]
+        loaded = document_of(pdf(*(down(head, 60, SENTENCE, top=570) for head in heads)))
+        assert all(name in loaded.text for _, name in heads)
+        assert loaded.running == 0
+
+    def test_a_line_in_the_margin_with_the_number_of_its_page_is_left_out(self):
+        names = ["Chapter 1. Sound", "1.2. Beats", "Chapter 2. Light", "2.1. Lenses", "Chapter 3. Heat"]
+        feet = [f"{n} {name}" if n % 2 else f"{name} {n}" for n, name in enumerate(names, 75)]
+        pages = [
+            [*down(f"Page {name}", SENTENCE, "which", top=500), (40, 20, TEXT, foot)]
+            for name, foot in zip("abcde", feet, strict=True)
+        ]
+        loaded = document_of(
+            pdf(*pages, down(SENTENCE), [*down(SENTENCE), (40, 20, TEXT, "8 Chapter 9. Air")])
+        )
+        assert not any(foot in loaded.text for foot in feet)
+        assert loaded.running == 5 and "8 Chapter 9. Air" in loaded.text
+
     def test_columns_are_read_one_after_the_other(self):
         left = [
             "The left column is read first and",

@@ -10,7 +10,7 @@ from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.layout import LayoutPart, Usual, has_ended, is_note
 from equipoise.corpus.loaders.lines import PageLine
 
-_LARGER = 1.12  # times the size of text: type of a heading
+LARGER = 1.12  # times the size of text: type of a heading
 _AS_LARGE = 0.95
 _HEADING_WORDS, _HEADING_LINES = 25, 3
 _BOLD_WORDS = 14
@@ -162,7 +162,7 @@ def _looks_like_one(part: LayoutPart, known: Usual, *, bold: bool) -> bool:
     letters = sum(letter.isalpha() for letter in text)
     if letters < 2 or letters * 2 < len(text.replace(" ", "")) or words > _HEADING_WORDS or text[-1] in ",;":
         return False
-    if size >= _LARGER * known.size:
+    if size >= LARGER * known.size:
         return not has_ended(text) or words <= _BOLD_WORDS or text[-1] == "?"
     return (
         bold
