@@ -179,6 +179,13 @@ class TestKinds:
             "¹ Not by all.",
         ]
 
+    def test_raised_digits_and_lowered_ones_in_a_raised_name(self):
+        small, least = ("Helvetica", 8), ("Helvetica", 6)
+        marks = [(100, 544, small, "V"), (106, 542, least, "A"), (110, 542, least, "1")]
+        power = [(114, 540, TEXT, "+ 10"), (134, 544, least, "-"), (136, 544, least, "2")]
+        loaded = document_of(pdf([*down("Resistance ="), *marks, *power]))
+        assert loaded.text == "Resistance = VA1+ 10-²"
+
 
 class TestPages:
     def test_a_paragraph_over_a_page_is_one_block_although_there_is_a_note(self):

@@ -19,6 +19,7 @@ _NEAR = 1.5  # of it: between the parts of a line
 _LEAST_STEP = 0.5  # points
 _PIECE = 0.6  # of the size: a gap between two pieces of a line
 _LONGEST_GAP = 200
+_MOST_RAISED = 8  # runs
 _PLAIN = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
     | {"\u00ad": None, "\x02": "-", "\ufffe": "-", "\u00a0": " "}
@@ -149,14 +150,14 @@ def _pieces(runs: list[TextRun], size: float, base: float) -> tuple[Piece, ...]:
     """The texts between gaps, where they begin and end."""
     groups: list[tuple[list[TextRun], list[str]]] = []
     before: TextRun | None = None
-    for run in runs:
+    for row, run in enumerate(runs):
         gap = run.left - before.right if before else 0.0
         if before is None or gap > _PIECE * size:
             groups.append(([], []))
         elif gap > size / 5 or run.left < before.left:
             groups[-1][1].append(" ")
         groups[-1][0].append(run)
-        groups[-1][1].append(_written(run, size, base))
+        groups[-1][1].append(_written(run, _stem(runs, row), size, base))
         before = run
     pieces = (
         Piece(inside[0].left, max(run.right for run in inside), inside[0].base, one_line("".join(texts)))
@@ -165,12 +166,20 @@ def _pieces(runs: list[TextRun], size: float, base: float) -> tuple[Piece, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _written(run: TextRun, size: float, base: float) -> str:
-    """The text of a run without ligatures; raised digits are written as such."""
+def _stem(runs: Sequence[TextRun], row: int) -> TextRun | None:
+    """What a run is raised or lowered from: the last run before it with letters or on another height."""
+    base = runs[row].base
+    near = reversed(runs[max(row - _MOST_RAISED, 0) : row])
+    return next((run for run in near if run.base != base or any(map(str.isalpha, run.text))), None)
+
+
+def _written(run: TextRun, stem: TextRun | None, size: float, base: float) -> str:
+    """The text of a run without ligatures; digits that are raised, also from their stem, are written as such."""
     text = clean(run.text.translate(_PLAIN))
     if not run.type.mono:
         text = _ACCENTED.sub(_composed, text)
     raised = run.type.size < _SMALL * size and run.base > base + size / 6
+    raised = raised and (stem is None or stem.base < run.base)
     if raised and text.strip().isdecimal() and text.isascii():
         return text.translate(SUPERSCRIPT)
     return text
