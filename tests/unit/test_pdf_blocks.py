@@ -95,6 +95,18 @@ class TestKinds:
             ("paragraph", 0),
         ]
 
+    @pytest.mark.parametrize(("font", "kind"), [(LARGE, "paragraph"), (("Helvetica", 16), "heading")])
+    def test_labels_of_a_drawing_are_no_headings_where_the_outline_names_bold_ones(self, font, kind):
+        names = "Storage", "Reading", "Writing"
+        pages = [down((font, name), 8, SENTENCE) for name in names]
+        label = [(70, 300, ("Helvetica", 18), "Light source"), (160, 320, ("Helvetica", 18), "Sensor")]
+        title = [(40, 560, ("Helvetica", 22), "A manual of ours")]
+        marks = [(number, 0, name) for number, name in enumerate(names)]
+        loaded = document_of(pdf(title + pages[0] + label, *pages[1:], bookmarks=marks))
+        kinds = {text: kind for kind, _, text in blocks(loaded)}
+        assert {kinds["Light source"], kinds["Sensor"]} == {kind}
+        assert {kinds[name] for name in ("A manual of ours", *names)} == {"heading"}
+
     def test_items_with_their_depth_and_what_comes_before_them(self):
         page = [
             *down("There are three ways to do that, and each of them is described here:", 6),

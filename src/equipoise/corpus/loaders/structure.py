@@ -16,6 +16,7 @@ _HEADING_WORDS, _HEADING_LINES = 25, 3
 _BOLD_WORDS = 14
 _MOST_HEADINGS = 0.5  # of all parts: if more are bold, bold type makes no headings
 _DEEPEST = 6
+_LEAST_NAMED = 3
 NUMBERING = re.compile(
     r"(?:(?:chapter|appendix|section|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|partie)\s++(?:\d{1,3}+"
     r"(?:\.\d{1,3}+)*+|[a-z]|[ivx]++)|\d{1,3}+(?:\.\d{1,3}+)*+|[a-z](?:\.\d{1,3}+)++|(?:[a-z]|[ivx]++)(?=[.:)]))"
@@ -107,16 +108,19 @@ def _ends_with_page(text: str) -> bool:
 
 
 def mark_headings(parts: Sequence[LayoutPart], known: Usual, outline: Sequence[Bookmark]) -> None:
-    """Turn those into headings that the outline names or whose type is larger or bolder than the text's."""
+    """Turn those into headings that the outline names or whose type is larger or bolder than the text's; no light type
+    below the first heading named where those named are bold (labels of drawings)."""
     named: dict[tuple[int, str], int] = {}
     for entry in outline:
         for words in _bare(entry.title):
             named.setdefault((entry.page, words), entry.level)
     levels: dict[tuple[float, bool], Counter[int]] = defaultdict(Counter)
     bold = _bold_counts(parts, known)
-    for part in parts:
-        level = _outline_level(part, named)
-        if level or _looks_like_one(part, known, bold=bold):
+    told = [_outline_level(part, named) for part in parts]
+    light_until = _first_bold(parts, told, known)
+    for row, (part, level) in enumerate(zip(parts, told, strict=True)):
+        may_be = part.first.bold or row < light_until
+        if level or (may_be and _looks_like_one(part, known, bold=bold)):
             part.kind, part.level = BlockKind.HEADING, level or _numbered_level(part)
         if part.kind is BlockKind.HEADING and part.level:
             levels[_style(part)][part.level] += 1
@@ -135,6 +139,15 @@ def joined_headings(parts: Sequence[LayoutPart]) -> list[LayoutPart]:
         else:
             joined.append(part)
     return joined
+
+
+def _first_bold(parts: Sequence[LayoutPart], told: Sequence[int], known: Usual) -> int:
+    """The row of the first heading named, from which on light type makes no heading: where some of those named are bold
+    and none is light and larger than the text; else the number of rows."""
+    rows = [row for row, level in enumerate(told) if level]
+    lines = [parts[row].first for row in rows]
+    light = any(not line.bold and line.size >= LARGER * known.size for line in lines)
+    return rows[0] if sum(line.bold for line in lines) >= _LEAST_NAMED and not light else len(parts)
 
 
 def _outline_level(part: LayoutPart, named: dict[tuple[int, str], int]) -> int:
