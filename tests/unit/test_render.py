@@ -70,6 +70,15 @@ def test_what_was_chosen_is_bold_where_more_is_shown():
     assert lines(OTHER) == [[("It is old.", "")]]
 
 
+def test_two_chosen_sentences_stay_apart():
+    text = "It is old. It is slow.\n\nrun --fast -v\n\nIt is dear."
+    assert marked(text, "It is old.", "It is slow.")[0] == [
+        ("It is old.", "bold"), (" ", ""), ("It is slow.", "bold"),
+    ]  # fmt: skip
+    code = "```\nrun --fast -v\n```"
+    assert marked(code, "run", "--fast -v")[1] == [("run", "bold"), (" ", ""), ("--fast -v", "bold")]
+
+
 @pytest.mark.parametrize("weak", [True, False])
 def test_weak_evidence_is_said_once_and_before_the_quotes(capsys, weak):
     show(Answer("It is old.", Highlights((OTHER,)), weak=weak), Terminal())

@@ -154,19 +154,25 @@ def lines_of(text: str, picked: Sequence[tuple[int, int]]) -> list[list[tuple[st
     borders = {border for mark in marks for border in mark}
     shown = []
     for row in rows(text, verses=True):
-        fold = str.rstrip if row.is_code else _folded
+        fold = str if row.is_code else _folded
         cuts = sorted({row.start, row.end, *(border for border in borders if row.start < border < row.end)})
         parts = [
             (fold(text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
             for a, b in pairwise(cuts)
         ]
-        if parts := [part for part in parts if part[0].strip()]:
+        while parts and not parts[-1][0].strip():
+            parts.pop()
+        if parts:
+            *before, (last, style) = parts
+            parts = [*before, (last.rstrip(), style)]
             shown.append([(row.margin + parts[0][0], parts[0][1]), *parts[1:]])
     return shown
 
 
 def _folded(text: str) -> str:
     """The text on one line; white space at its ends becomes one space, since more of the line stands beside it."""
+    if not text.strip():
+        return " "
     return " " * text[:1].isspace() + flowing(text) + " " * text[-1:].isspace()
 
 
