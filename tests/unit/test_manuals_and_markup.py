@@ -86,6 +86,18 @@ class TestManualPages:
             ("paragraph", 0, "", "End."),
         ]
 
+    def test_terms_within_the_explanation_of_a_term_are_a_list_of_their_own(self):
+        page = ".TH A 1\n.SH A\n.sp\n\\fBmode\\fP\n.RS 4\nIt guards.\n.sp\nThere are two:\n"
+        page += "".join(f".sp\n\\fB{name}\\fP\n.RS 4\nIt {name}s.\n.RE\n" for name in ("mix", "mend"))
+        page += ".RE\n.sp\n\\fBlimit\\fP\n.RS 4\nIt ends.\n.RE\n"
+        assert outline("a.1", page)[2:] == [
+            ("item", 1, "", "mode: It guards."),
+            ("paragraph", 0, "mode: It guards.", "There are two:"),
+            ("item", 2, "There are two:", "mix: It mixs."),
+            ("item", 2, "There are two:", "mend: It mends."),
+            ("item", 1, "", "limit: It ends."),
+        ]
+
     def test_terms_and_code_as_pod2man_writes_them(self):
         page = '.TH A 1\n.SH A\n.ie n .IP """tide"" (\\fB\\s-1LOW\\s0\\fR)" 4\n.el .IP "``tide\'\' (LOW)" 4\n'
         page += ".IX Item tide\nWait.\n.Sp\nThen go:\n.Vb 1\n\\&    a  b\n.Ve\n"

@@ -90,7 +90,7 @@ class _Page:
     _in_code: bool = False
     _within: list[tuple[bool, bool]] = field(default_factory=list)
     """For each open indented block whether it is in an item, and whether it explains the line above it."""
-    _depth: int = 0  # how many of these explain nothing
+    _level: int = 0  # of the term above the innermost of these, until its text is put
     _table: list[str] | None = None  # the lines of a table (tbl(1))
     _skips: str = ""  # the macro that ends a skipped definition
     _link: str = ""  # the address that running text leads to
@@ -130,7 +130,7 @@ class _Page:
             self.outline.add(BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])))
         elif name in _HEADINGS:
             self.flush()
-            self._within, self._depth, self._in_item = [], 0, False
+            self._within, self._in_item = [], False
             self.outline.add(BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name])
         elif name == "TS":
             self.flush()
@@ -181,11 +181,10 @@ class _Page:
             self._running = []
         self.flush()
         if not deeper:
-            self._in_item, explained = self._within.pop() if self._within else (False, True)
-            self._depth -= not explained
+            self._in_item = self._within.pop()[0] if self._within else False
             return
         self._within.append((self._in_item, explains))
-        self._depth += not explains
+        self._level = len(self._within) if explains else 0
         self._in_item = self._in_item or explains
         self._terms = [term] if explains else []
 
@@ -245,7 +244,8 @@ class _Page:
         text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()
         between = " " if term in _MARKS or _NUMERAL.fullmatch(term) else ": " if term and text else ""
         kind = BlockKind.ITEM if term or self._in_item else BlockKind.PARAGRAPH
-        self.outline.put(kind, f"{term}{between}{text}", self._depth + 1, more=not term)
+        level, self._level = self._level or len(self._within) + 1, 0
+        self.outline.put(kind, f"{term}{between}{text}", level, more=not term)
 
 
 def _with_strings(text: str) -> str:
