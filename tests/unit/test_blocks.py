@@ -169,6 +169,23 @@ def test_a_term_is_read_with_what_stands_deeper_below_it():
     ]
 
 
+@pytest.mark.parametrize("term", ["**old_ones**", "``--old``"])
+def test_a_term_between_marks_is_a_term_also_where_it_looks_like_code(term):
+    assert seen(f"They are:\n\n{term}\n    {SAY}\n") == [
+        ("p", 0, -1, "They are:"),
+        ("a", 1, 0, term),
+        ("i", 1, 1, SAY),
+    ]
+
+
+def test_steps_that_number_themselves_are_items_of_their_own_list():
+    text = "   So:\n\n   * early\n\n#. Do:\n\n   ::\n\n     go --now\n\n#. Wait.\n"
+    assert [(str(block.kind), block.intro) for block in blocks(text)] == [
+        ("paragraph", -1), ("item", 0), ("item", -1), ("code", 2), ("item", -1),
+    ]  # fmt: skip
+    assert [text[start:end] for start, end in units(text, blocks(text))][-1] == "#. Wait."
+
+
 @pytest.mark.parametrize(
     "first", ["We keep it.", "x = (3)", "Fare: 4 EUR", "The ferry is there from the first of May on"]
 )

@@ -17,6 +17,7 @@ from equipoise.text.unmarked import mark_items
 _FRONT = "---"
 _ASIDES = (lines.is_contents, lines.is_border, lines.is_definition)
 _UNDERLINED = 200  # characters of a line that may be a heading with a rule below it
+_MARKED = ("**", "``")  # around a term
 _DEEPER = 2  # spaces that a definition is indented by below its term
 
 
@@ -198,7 +199,8 @@ class _Lines:
         deeper = term.lines == 1 and not term.style and line.indent >= term.indent + _DEEPER
         if not deeper or not is_name(term.first) or not _may_define(term.kind, line.bare):
             return False
-        if lines.looks_like_code(term.first) or lines.opens_entry(term.first):
+        marked = term.first.startswith(_MARKED) and term.first.endswith(_MARKED)
+        if (lines.looks_like_code(term.first) and not marked) or lines.opens_entry(term.first):
             return False
         term.kind, term.style = BlockKind.ITEM, TERM
         return True

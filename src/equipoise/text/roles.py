@@ -349,7 +349,8 @@ class _Intros:
         self._tables()
 
     def _item(self, row: int, stretch: Stretch) -> None:
-        goes_on = bool(self._items)
+        led = self._list_intro < 0 or stretch.indent >= self._stretches[self._list_intro].indent
+        goes_on = bool(self._items) and led
         self._leave(stretch.indent)
         if not goes_on:
             before = self._stretches[row - 1] if row else None
