@@ -9,12 +9,27 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile
 
 from equipoise.core.types import BlockKind, Document
 from equipoise.text.block_text import fits, next_row, pieces_of, text_of, units_in, without_marker, words_in
 from equipoise.text.cases import denies, goes_with, sentences_referred_to
-from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, are_of_one_kind, is_fragment, is_label, is_lead_in
+from equipoise.text.labels import AMOUNT, ENDED, FEW_WORDS, is_fragment, is_label, is_lead_in
+from equipoise.text.leads import (
+    LONGEST_TERM,
+    POINTS,
+    RECORD,
+    STEP,
+    continuation,
+    introduced,
+    intros,
+    lead_ins,
+    list_items,
+    names_list,
+    term_above,
+    term_sentence,
+)
 from equipoise.text.lines import is_closed
 
 Offsets = tuple[int, int]
@@ -31,17 +46,7 @@ GAP = "\n\n…\n\n"
 
 _LONG = 15  # words of an item, in the mean
 _TITLES = 3  # lead-ins and titles that follow each other
-_DEEP = 9  # lists within each other
-_FAR, _NEAR = 200, 40  # blocks that are looked at on either side, for what belongs to it and for its like
-_LONGEST_TERM = 200
-_STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
 _TITLED = re.compile(r"\S+\s+(?:\w+\s+){0,3}\w+\.\s+\w")
-_RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S|\S{1,30}(?: \S{1,30}){0,2} - \S")
-_STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
-_POINTS = re.compile(
-    r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE
-)
-_LISTED = frozenset({BlockKind.ITEM, BlockKind.ASIDE})
 _WORD = re.compile(r"[^\W\d_]{2,}+")
 _ELSEWHERE = re.compile(
     r"(?:see|see also|siehe(?: auch)?|voir(?: aussi)?|further reading)\b|\.\.\s|_\w", re.IGNORECASE
@@ -60,21 +65,74 @@ def quotes_for_spans(
     """The quotes that show `spans` of whole sentences, in order: for each its stretches and the spans in it. A span
     over several sections is cut into one for each.
 
-    What two spans show becomes one quote where it overlaps. Stretches are in order, and the text between two of them is
-    left out; an empty one at the end says that text behind it is left out, too. Where `within` has stretches of the
-    document, nothing is shown outside those that a span reaches into.
+    What two spans show becomes one quote where it overlaps, or where they are neighbours in a list. Stretches are in
+    order, and the text between two of them is left out; an empty one at the end says that text behind it is left out,
+    too. Where `within` has stretches of the document, nothing is shown outside those that a span reaches into.
     """
-    quotes: list[tuple[set[Offsets], set[Offsets], list[Offsets]]] = []
+    quotes: list[_Quote] = []
     for span in (part for whole in spans for part in _by_section(document, whole)):
-        needed, more = (_inside(pieces, span, within) for pieces in _pieces_to_show(document, span))
-        shown, chosen = needed | more, [span]
-        while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
-            before, wanted, earlier = quotes.pop()
-            shown, needed, chosen = shown | before, needed | wanted, earlier + chosen
-            if not fits(document, shown, MAX_QUOTE_WORDS):
-                shown = needed
-        quotes.append((shown, needed, chosen))
-    return [(_stretches(document, shown), chosen) for shown, _, chosen in quotes]
+        quote = _quote(document, span, within)
+        while quotes and _is_one(document, quotes[-1], quote):
+            quote = _completed(document, quotes.pop().joined(quote), within)
+        quotes.append(quote)
+    return [(_stretches(document, quote.shown(document)), quote.chosen) for quote in quotes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """The spans `chosen`, in order, the pieces `needed` with them, and the groups of pieces `wanted` where they fit;
+    `end` is where the list ends that several of the spans stand in."""
+
+    chosen: list[Offsets]
+    needed: frozenset[Offsets]
+    wanted: list[list[Offsets]]
+    end: int = 0
+
+    def joined(self, other: "_Quote") -> "_Quote":
+        """One quote of two."""
+        needed = self.needed | other.needed
+        left = ([piece for piece in group if piece not in needed] for group in (*self.wanted, *other.wanted))
+        groups = sorted({group[0]: group for group in left if group}.values())
+        return _Quote([*self.chosen, *other.chosen], needed, groups)
+
+    def shown(self, document: Document) -> list[Offsets]:
+        """What is shown, in order, with an empty piece at the end where more would follow."""
+        left = MAX_QUOTE_WORDS - words_in(document, self.needed)
+        shown = sorted(self.needed | {*_fitting(document, self.wanted, left)})
+        start, end = shown[-1]
+        if start >= self.chosen[-1][1] and is_lead_in(document.text[start:end]):
+            shown.pop()
+        ends = shown[-1][1]
+        goes_on = ends < self.end or (bool(self.wanted) and self.wanted[-1][-1][0] >= ends)
+        return [*shown, (ends, ends)] if goes_on else shown
+
+
+def _is_one(document: Document, before: _Quote, after: _Quote) -> bool:
+    """Whether two quotes overlap, or go on from one item of a list to the next."""
+    if before.shown(document)[-1][1] > after.shown(document)[0][0]:
+        return True
+    end, start = before.chosen[-1][1], after.chosen[0][0]
+    rows = range(document.block_row(end - 1), document.block_row(start) + 1)
+    listed = all(document.blocks[row].kind in (BlockKind.ITEM, BlockKind.ASIDE) for row in rows)
+    return listed and not units_in(document, end, start)
+
+
+def _completed(document: Document, quote: _Quote, within: Sequence[Offsets]) -> _Quote:
+    """The quote with all of a list most of whose items are chosen, if it has at most MAX_LIST_WORDS words; items that
+    stand for themselves only if their lead-in is chosen, too. Marked as going on if several are chosen and the list has
+    further ones."""
+    units = [unit for span in quote.chosen for unit in units_in(document, *span)]
+    rows = sorted({document.block_row(start) for start, _ in units})
+    items = list_items(document, rows[-1])
+    own = _inside((piece for row in items for piece in pieces_of(document, row)), quote.chosen[-1], within)
+    chosen = [row for row in rows if row in items]
+    alone = any(RECORD.match(without_marker(text_of(document, document.blocks[row]))) for row in items)
+    if len(chosen) < 2:
+        return quote
+    whole = not alone or not set(lead_ins(document, rows[-1])).isdisjoint(units)
+    if whole and 2 * len(chosen) > len(items) and fits(document, own, MAX_LIST_WORDS):
+        return replace(quote, needed=quote.needed.union(own))
+    return replace(quote, end=own[-1][1])
 
 
 def stretches_to_read(document: Document, unit: Offsets) -> list[Offsets]:
@@ -82,13 +140,13 @@ def stretches_to_read(document: Document, unit: Offsets) -> list[Offsets]:
     that is shown with it; for a label the list below it; none where even that says nothing."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
-    names = is_label(text) if not _STEP.match(text) else _names_list(document, row)
-    if names and (own := [piece for at in _introduced(document, row) for piece in pieces_of(document, at)]):
+    names = is_label(text) if not STEP.match(text) else names_list(document, row)
+    if names and (own := [piece for at in introduced(document, row) for piece in pieces_of(document, at)]):
         listed = own if fits(document, own, MAX_QUOTE_WORDS) else own[:1]
-        return _stretches(document, {unit, *_lead_ins(document, row), *listed})
+        return _stretches(document, {unit, *lead_ins(document, row), *listed})
     if not is_lead_in(text) and not is_fragment(text) and _states(document, unit, row):
-        return _stretches(document, {unit, *_lead_ins(document, row)})
-    shown = set[Offsets].union(*_pieces_to_show(document, unit))
+        return _stretches(document, {unit, *lead_ins(document, row)})
+    shown = _quote(document, unit).shown(document)
     says = any(_states(document, piece, document.block_row(piece[0])) for piece in shown)
     return _stretches(document, shown) if says else []
 
@@ -106,37 +164,33 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
     ):
         return False
     bare = without_marker(text)
-    words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
-    led = block is not None and block.kind is BlockKind.ITEM and next(_intros(document, row), -1) >= 0
+    words = sum(1 for _ in _WORD.finditer(bare[:LONGEST_TERM]))
+    led = block is not None and block.kind is BlockKind.ITEM and next(intros(document, row), -1) >= 0
     return words > 1 or (
         words == 1 and (led or ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
     )
 
 
-def _pieces_to_show(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets]]:
-    """The pieces shown for one span: first its sentences and what they must be read with, second what else fits, with
-    an empty piece at the end where more would follow."""
+def _quote(document: Document, span: Offsets, within: Sequence[Offsets] = ()) -> _Quote:
+    """The quote of one span: its sentences with what they must be read with, and what else belongs to them."""
     needed: set[Offsets] = set()
     around: set[int] = set()
     for unit in units_in(document, *span):
         row = document.block_row(unit[0])
-        needed |= {unit, *_negating_heading(document, row), *_lead_ins(document, row)}
+        needed |= {unit, *_negating_heading(document, row), *lead_ins(document, row)}
         around |= set(_related_blocks(document, row, unit, alone=_goes_on(document, row, span)))
         if fits(document, own := pieces_of(document, row), MAX_PARAGRAPH_WORDS):
             needed |= {*own, *sentences_referred_to(document, own[:1])}
         elif row >= 0:
-            needed |= {*_term(document, row), *_cases(document, own, unit), *_reply_to_heading(document, row)}
-            needed |= {*sentences_referred_to(document, [unit])}
+            needed |= {*term_sentence(document, row), *_cases(document, own, unit)}
+            needed |= {*_reply_to_heading(document, row), *sentences_referred_to(document, [unit])}
     wanted = list(_groups(document, sorted(around), needed))
     if needed and is_lead_in(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
-    more = set(_fitting(document, wanted, MAX_QUOTE_WORDS - words_in(document, needed)))
-    if (last := max(needed | more, default=span))[0] >= span[1] and is_lead_in(document.text[slice(*last)]):
-        needed.discard(last)
-        more.discard(last)
-    ends = max(needed | more, default=span)[1]
-    goes_on = bool(wanted) and wanted[-1][-1][0] >= ends
-    return needed or {span}, more | ({(ends, ends)} if goes_on else set())
+    groups = (_inside(group, span, within) for group in wanted)
+    return _Quote(
+        [span], frozenset(_inside(needed or {span}, span, within)), [group for group in groups if group]
+    )
 
 
 def _by_section(document: Document, span: Offsets) -> list[Offsets]:
@@ -152,29 +206,12 @@ def _by_section(document: Document, span: Offsets) -> list[Offsets]:
     return parts or [span]
 
 
-def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> set[Offsets]:
-    """The pieces of `shown` in the span or in a stretch of `within` that it reaches into; all if `within` is empty."""
+def _inside(pieces: Iterable[Offsets], span: Offsets, within: Sequence[Offsets]) -> list[Offsets]:
+    """The pieces in the span or in a stretch of `within` that it reaches into; all if `within` is empty."""
     if not within:
-        return shown
+        return [*pieces]
     own = [span, *((low, high) for low, high in within if low < span[1] and span[0] < high)]
-    return {piece for piece in shown if any(low <= piece[0] and piece[1] <= high for low, high in own)}
-
-
-def _last_sentence(document: Document, row: int) -> Sequence[Offsets]:
-    """The last sentence of a block that introduces others; the whole block where it has none, being a term or column
-    names, which are not quoted by themselves."""
-    if found := pieces_of(document, row):
-        return found[-1:]
-    block = document.blocks[row]
-    return [(block.start, block.end)] if block.end - block.start <= _LONGEST_TERM else ()
-
-
-def _term(document: Document, row: int) -> Sequence[Offsets]:
-    """The first sentence of an item that begins with its term ("-delete: Delete files."), which names what all its text
-    is about."""
-    text = text_of(document, document.blocks[row])
-    named = document.blocks[row].kind is BlockKind.ITEM and _RECORD.match(without_marker(text))
-    return pieces_of(document, row)[:1] if named else ()
+    return [piece for piece in pieces if any(low <= piece[0] and piece[1] <= high for low, high in own)]
 
 
 def _cases(document: Document, own: Sequence[Offsets], unit: Offsets) -> Iterator[Offsets]:
@@ -205,43 +242,6 @@ def _negating_heading(document: Document, row: int) -> Iterator[Offsets]:
         yield heading.start, heading.end
 
 
-def _lead_in_sentence(document: Document, row: int) -> Sequence[Offsets]:
-    """The sentence of a block that others are read with: the last if it leads on, else that with its term, if any."""
-    last = _last_sentence(document, row)
-    return last if last and is_lead_in(document.text[slice(*last[0])]) else _term(document, row) or last
-
-
-def _lead_ins(document: Document, row: int) -> Iterator[Offsets]:
-    """The sentences that lead to a block and are shown with it."""
-    return (piece for intro in _intros(document, row) for piece in _lead_in_sentence(document, intro))
-
-
-def _intros(document: Document, row: int) -> Iterator[int]:
-    """The blocks that a block is read with, nearest first; a heading with a colon leads what stands right below it."""
-    for _ in range(_DEEP):
-        if row < 0:
-            return
-        block, intro = document.blocks[row], document.blocks[row].intro
-        if intro < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
-            above = next_row(document, row, -1)
-            label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
-            named = text_of(document, document.blocks[above]) if label else ""
-            intro = above if is_lead_in(named) and not named.endswith(("?", "？")) else -1
-        if intro < 0 or (block.kind in _LISTED and not _introduces(document, intro)):
-            return
-        yield intro
-        row = intro
-
-
-def _introduces(document: Document, row: int) -> bool:
-    """Whether a block leads to the list below it: a paragraph that ends in a full stop only stands above it, unless it
-    points there."""
-    last = next(iter(_last_sentence(document, row)), (0, 0))
-    text = document.text[slice(*last)]
-    paragraph = document.blocks[row].kind is BlockKind.PARAGRAPH
-    return not paragraph or not _STOPPED.search(text) or _POINTS.search(text) is not None
-
-
 def _related_blocks(document: Document, row: int, unit: Offsets, *, alone: bool) -> Iterator[int]:
     """The blocks that belong with the sentence `unit` of block `row`; if `alone`, without the other items of its
     list."""
@@ -252,14 +252,14 @@ def _related_blocks(document: Document, row: int, unit: Offsets, *, alone: bool)
         yield row
     last = document.text[slice(*own[-1])]
     short = fits(document, own, MAX_PARAGRAPH_WORDS)
-    points = any(_POINTS.search(document.text[slice(*one)]) for one in (own if short else (unit,)))
+    points = any(POINTS.search(document.text[slice(*one)]) for one in (own if short else (unit,)))
     code = points and any(
-        document.blocks[at].kind is BlockKind.CODE for at in islice(_introduced(document, row), 1)
+        document.blocks[at].kind is BlockKind.CODE for at in islice(introduced(document, row), 1)
     )
     if unit == own[-1] or code or (short and is_lead_in(last)):
-        yield from list(_introduced(document, row)) or _blocks_below_title(document, row, last)
+        yield from list(introduced(document, row)) or _blocks_below_title(document, row, last)
     yield from _related_paragraphs(document, row)
-    leads = (row, *_intros(document, row))
+    leads = (row, *intros(document, row))
     item = next((at for at in leads if document.blocks[at].kind is BlockKind.ITEM), -1)
     if item >= 0 and not alone:
         yield from _siblings(document, item)
@@ -274,17 +274,8 @@ def _related_paragraphs(document: Document, row: int) -> Iterator[int]:
             yield other
 
 
-def _introduced(document: Document, row: int) -> Iterator[int]:
-    """The blocks below that this one introduces, directly or through others."""
-    for below in range(row + 1, min(row + _FAR, len(document.blocks))):
-        if row in _intros(document, below):
-            yield below
-        elif document.blocks[below].kind is not BlockKind.ASIDE:
-            return
-
-
 def _blocks_below_title(document: Document, row: int, text: str) -> Iterator[int]:
-    """What a lead-in or title that introduces no block (`_introduced`) leads to: a list, code, table or paragraph."""
+    """What a lead-in or title that introduces no block (`introduced`) leads to: a list, code, table or paragraph."""
     for _ in range(_TITLES):
         title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
         below = next_row(document, row, 1)
@@ -292,9 +283,9 @@ def _blocks_below_title(document: Document, row: int, text: str) -> Iterator[int
             return
         yield below
         if document.blocks[below].kind is not BlockKind.PARAGRAPH:
-            yield from _continuation(document, below, 1)
+            yield from continuation(document, below, 1)
             return
-        yield from _introduced(document, below)
+        yield from introduced(document, below)
         row, text = below, text_of(document, document.blocks[below])
 
 
@@ -305,16 +296,16 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     MAX_LIST_WORDS words, or of long titled items ("2. Water. The pump broke ..."), which is running text."""
     text = text_of(document, document.blocks[row])
     bare = without_marker(text)
-    intro = next(_intros(document, row), -1)
+    intro = next(intros(document, row), -1)
     term = is_fragment(bare) and any(
-        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _introduced(document, row)
+        document.blocks[at].kind is BlockKind.PARAGRAPH for at in introduced(document, row)
     )
-    if not _STEP.match(text) and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
+    if not STEP.match(text) and (term or RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
     others = (
-        [*_introduced(document, intro)]
+        [*introduced(document, intro)]
         if intro >= 0
-        else [*_continuation(document, row, -1), *_continuation(document, row, 1)]
+        else [*continuation(document, row, -1), *continuation(document, row, 1)]
     )
     items = [document.blocks[at] for at in (row, *others) if document.blocks[at].kind is BlockKind.ITEM]
     long = not fits(document, ((item.start, item.end) for item in items), _LONG * len(items))
@@ -328,45 +319,15 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
 
 def _goes_on(document: Document, row: int, span: Offsets) -> bool:
     """Whether the span goes on from a label into the list that it names."""
-    led = document.blocks[next(_introduced(document, row), row)] if row >= 0 else None
-    return led is not None and document.blocks[row].end <= led.start < span[1] and _names_list(document, row)
-
-
-def _names_list(document: Document, row: int) -> bool:
-    """Whether a block is one of several labels of one kind nearby, each with a list of its own."""
-    if not _STEP.match(text_of(document, document.blocks[row])):
-        return False
-    texts = {at: text_of(document, document.blocks[at]) for at in _items_near(document, row)}
-    steps = {at: text for at, text in texts.items() if _STEP.match(text)}
-    lead = "".join(text_of(document, document.blocks[at]) for at in islice(_intros(document, row), 1))
-    names = [without_marker(text) for text in steps.values()]
-    return are_of_one_kind(lead, names) and all(any(_introduced(document, at)) for at in steps)
-
-
-def _items_near(document: Document, row: int) -> Iterator[int]:
-    """The items around one, and itself, that are of its level."""
-    blocks = document.blocks
-    for side in (range(row, max(-1, row - _NEAR), -1), range(row + 1, min(row + _NEAR, len(blocks)))):
-        items = takewhile(lambda at: blocks[at].kind in (BlockKind.ITEM, BlockKind.ASIDE), side)
-        yield from (at for at in items if blocks[at].level == blocks[row].level)
-
-
-def _continuation(document: Document, row: int, step: int) -> Iterator[int]:
-    """The blocks on one side of a block that go on with its list, code or table."""
-    kind = document.blocks[row].kind
-    for at in range(row + step, row + step * _FAR, step):
-        if not 0 <= at < len(document.blocks):
-            return
-        if any(document.blocks[place].kind is kind for place in (at, *_intros(document, at))):
-            yield at
-        elif document.blocks[at].kind is not BlockKind.ASIDE:
-            return
+    led = document.blocks[next(introduced(document, row), row)] if row >= 0 else None
+    return led is not None and document.blocks[row].end <= led.start < span[1] and names_list(document, row)
 
 
 def _groups(document: Document, rows: Iterable[int], shown: Set[Offsets]) -> Iterator[list[Offsets]]:
     """The pieces of the blocks that are not shown yet, in groups: of code each by itself, of other blocks all."""
     for row in rows:
         left = [piece for piece in pieces_of(document, row) if piece not in shown]
+        left = [*term_above(document, row), *left] if left else left
         by_piece = document.blocks[row].kind is BlockKind.CODE
         yield from ([piece] for piece in left) if by_piece else [left] * bool(left)
 

@@ -92,6 +92,6 @@ class ReaderHighlighter:
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
             asked = query.text, chosen[0], reading.windows
-            others = asked_list_items(query.text, chosen[0]) or equally_matching_rows(*asked)
+            others = asked_list_items(query.text, chosen) or equally_matching_rows(*asked)
             chosen = rows_that_say_yes(*asked) or rows_to_compare(*asked) or [*chosen, *others]
         return Picked(tuple(chosen), probability, threshold)
