@@ -36,6 +36,25 @@ def test_lines_are_those_of_the_file(name, end):
     assert lines(name, text) == [(2, "# O"), (4, "two"), (7, "- s")]
 
 
+def test_blocks_of_a_manual_page_have_the_line_that_their_text_or_term_begins_on():
+    page = (
+        ".TH A 1\n.SH B\n.PP\nIt\nis.\n\n.TP\n\\-p\nPort.\n.IP \\-q 4\nQuiet.\n.sp\nx\\\ny\n.RS 4\nzed.\n.RE\n"
+        ".nf\n\ncode\nmore\n.fi\n.TS\ntab(@);\nl l.\na@b\n.TE\n.sp\n\fEnd.\n"
+    )
+    expected = [
+        (1, "a(1"),
+        (2, "B\n\n"),
+        (4, "It "),
+        (8, "-p:"),
+        (10, "-q:"),
+        (13, "xy:"),
+        (20, "cod"),
+        (23, "a |"),
+        (29, "End"),
+    ]
+    assert lines("a.1", page) == expected
+
+
 def test_a_form_feed_is_no_line():
     text = "One.\f\nTwo.\n\fThree.\n\f\f\nFour."
     assert lines("a.txt", text) == [(1, "One"), (2, "Two"), (3, "Thr"), (5, "Fou")]

@@ -238,7 +238,7 @@ class TestLatex:
         ]
         document = document_of("a.tex", source)
         assert (document.title, document.hidden) == ("Fees & rules", len("Not this."))
-        assert [block.line for block in document.blocks if block.line] == [5]
+        assert [block.line for block in document.blocks if block.line] == [5, 7, 8, 8]
 
     def test_a_table_over_pages_says_its_names_once(self):
         source = (

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell
-from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.plain import load_text
 from equipoise.text.labels import ENDED
@@ -61,13 +61,16 @@ def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
     Any other file with such a name, as a rotated log, is read as text. Raises UnreadableFile, also for a page
     that only points to another one.
     """
-    text = decode(path, data)
+    text = clean(decoded(path, data).replace("\f", " "))
     if points := _POINTS.fullmatch(text):
         raise UnreadableFile(str(path), f"it only points to {points[1]}; index that one")
     if not _IS_PAGE.search(text):
         return load_text(path, data)
     page = _Page(Outline())
-    for line in _TERMINAL.sub("", _with_strings(text)).split("\n"):
+    before = ["", *text.split("\n")[:-1]]
+    begun = [number for number, line in enumerate(before, 1) if not line.endswith("\\")]
+    lines = _TERMINAL.sub("", _with_strings(text)).split("\n")
+    for page.line, line in zip(begun, lines, strict=True):
         page.take(line)
     page.flush()
     return [page.outline.loaded(page.title or path.name)]
@@ -79,6 +82,8 @@ class _Page:
 
     outline: Outline
     title: str = ""
+    line: int = 0  # of the file
+    _first: int = 0  # the line that the running block begins on, 0 where it has no text yet
     _name: str = ""
     _running: list[str] = field(default_factory=list)
     _terms: list[str] = field(default_factory=list)
@@ -105,6 +110,7 @@ class _Page:
             if not name.startswith('\\"'):
                 self._macro(name, rest)
         elif self._in_code:
+            self._first = self._first or (self.line if line.strip() else 0)
             self._running.append(_plain(line))
         elif line.strip():
             self._text(_plain(line).strip())
@@ -112,6 +118,7 @@ class _Page:
             self.flush()
 
     def _text(self, text: str) -> None:
+        self._first = self._first or self.line
         if self._wants_term and text:
             self._terms.append(text)
             self._wants_term = False
@@ -127,14 +134,18 @@ class _Page:
         elif name in {"TH", "Dt"}:
             named = [*map(_plain, words), *[""] * 5]
             self.title = f"{named[0].lower()}({named[1]})" if named[1] else named[0].lower()
-            self.outline.add(BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])))
+            self.outline.add(
+                BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])), line=self.line
+            )
         elif name in _HEADINGS:
             self.flush()
             self._within, self._in_item = [], False
-            self.outline.add(BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name])
+            self.outline.add(
+                BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name], line=self.line
+            )
         elif name == "TS":
             self.flush()
-            self._table = []
+            self._table, self._first = [], self.line
         elif name in {"TP", "TQ"}:
             if self._running or not (name == "TQ" or self._close):
                 self.flush()
@@ -162,6 +173,7 @@ class _Page:
         kept, self._terms = (self._terms, []) if joins else ([], self._terms)
         hanging, said = self._hanging and not words, one_line(" ".join(self._running))
         self._running = [] if hanging else self._running
+        first = self._first if joins or hanging else 0
         self.flush()
         self._extended = words[-1:] == ["Xo"]
         if name == "It":
@@ -169,6 +181,7 @@ class _Page:
         elif own := _plain(words[0]).strip() if words else said * hanging:
             kept.append(own)
         self._terms = kept
+        self._first = (first or self.line) if kept else 0
         self._in_item = bool(self._terms) or self._in_item
 
     def _indent(self, *, deeper: bool) -> None:
@@ -177,6 +190,7 @@ class _Page:
         term = one_line(" ".join(self._running))
         explains = deeper and not (self._in_code or self._terms or self._wants_term)
         explains = explains and 0 < len(term.split()) <= _TERM and not ENDED.search(term)
+        first = self._first
         if explains:
             self._running = []
         self.flush()
@@ -186,7 +200,7 @@ class _Page:
         self._within.append((self._in_item, explains))
         self._level = len(self._within) if explains else 0
         self._in_item = self._in_item or explains
-        self._terms = [term] if explains else []
+        self._terms, self._first = ([term], first) if explains else ([], 0)
 
     def _take_table(self, line: str) -> None:
         """A line of a table, whose format ends with a full stop; text between T{ and T} is one cell."""
@@ -194,6 +208,7 @@ class _Page:
             self._table = [*(self._table or ()), line]
             return
         lines, self._table = self._table, None
+        place, self._first = self._first, 0
         mark = next((found[1] for found in map(_TAB.search, lines[:1]) if found), "\t")
         first = next((at for at, each in enumerate(lines, 1) if each.rstrip().endswith(".")), 0)
         begun, *cells = "\n".join(lines[first:]).split("T{\n")
@@ -203,10 +218,9 @@ class _Page:
         said = [each.split(mark) for each in text.split("\n") if not each.startswith(".")]
         rows = [[Cell(one_line(_plain(cell))) for cell in each] for each in said]
         rules = [at for at, each in enumerate(rows) if len(each) == 1 and not each[0].text.strip("_=")]
-        self.outline.table(
-            [each for at, each in enumerate(rows) if at not in rules],
-            header=next((at for at in rules if at), 0), intro=self.outline.announcement(),
-        )  # fmt: skip
+        rows = [each for at, each in enumerate(rows) if at not in rules]
+        header, intro = next((at for at in rules if at), 0), self.outline.announcement()
+        self.outline.table(rows, header=header, intro=intro, lines=[place] * len(rows))
 
     def _inline(self, name: str, words: list[str]) -> None:
         if name in _JOINED:
@@ -237,15 +251,16 @@ class _Page:
         running, self._running = self._running, []
         term, self._terms = ", ".join(self._terms), []
         self._wants_term = self._hanging = self._extended = False
+        first, self._first = self._first, 0
         if self._in_code:
             for line in "\n".join(running).strip("\n").split("\n"):
-                self.outline.code(line)
+                self.outline.code(line, first)
             return
         text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()
         between = " " if term in _MARKS or _NUMERAL.fullmatch(term) else ": " if term and text else ""
         kind = BlockKind.ITEM if term or self._in_item else BlockKind.PARAGRAPH
         level, self._level = self._level or len(self._within) + 1, 0
-        self.outline.put(kind, f"{term}{between}{text}", level, more=not term)
+        self.outline.put(kind, f"{term}{between}{text}", level, more=not term, line=first)
 
 
 def _with_strings(text: str) -> str:

@@ -34,6 +34,7 @@ class Outline:
     _margins: set[str] = field(default_factory=set)
     _code: list[str] = field(default_factory=list)
     _code_notes: list[str] = field(default_factory=list)
+    _code_line: int = 0
 
     def add(
         self,
@@ -65,16 +66,16 @@ class Outline:
     def put(self, kind: BlockKind, text: str, level: int = 0, *, more: bool = False, line: int = 0) -> None:
         """Append a block: a line of code, an item or `more` of the last item, or any other; then the notes held."""
         if kind is BlockKind.CODE:
-            self.code(text.rstrip())
+            self.code(text.rstrip(), line)
             return
         text = text.strip()
         if kind is BlockKind.ITEM:
-            row = self.more_of_item(text) if more else self.item(text, level)
+            row = self.more_of_item(text, line) if more else self.item(text, level, line)
         else:
             row = self.add(kind, text, level=level * (kind is BlockKind.HEADING), line=line)
         self.notes(row, self.held)
 
-    def item(self, text: str, level: int) -> int:
+    def item(self, text: str, level: int, line: int = 0) -> int:
         """Append an item of a list that is known by its depth only, read with the item or paragraph above it."""
         self._end_code()
         level = max(1, min(level, _DEEPEST_LIST))
@@ -83,26 +84,28 @@ class Outline:
             self._intros, last = [self.introducing()], self.introducing()
         self._intros += [last] * (level - len(self._intros))
         del self._intros[level:]
-        row = self.add(BlockKind.ITEM, text, level=level, intro=self._intros[-1])
+        row = self.add(BlockKind.ITEM, text, level=level, intro=self._intros[-1], line=line)
         self._last_item = self._item = len(self.blocks) - 1
         return row
 
-    def code(self, line: str) -> None:
+    def code(self, text: str, line: int = 0) -> None:
         """Append a line of code; lines that follow each other are one block, the notes held stand below it."""
-        self._code.append(line)
+        self._code_line = self._code_line if self._code else line
+        self._code.append(text)
         self._code_notes += self.held
         self.held.clear()
 
     def _end_code(self) -> None:
         if self._code:
             code, self._code = "\n".join(self._code), []
-            self.notes(self.add(BlockKind.CODE, code, intro=self.introducing()), self._code_notes)
+            row = self.add(BlockKind.CODE, code, intro=self.introducing(), line=self._code_line)
+            self.notes(row, self._code_notes)
 
-    def more_of_item(self, text: str) -> int:
+    def more_of_item(self, text: str, line: int = 0) -> int:
         """Append a further paragraph of the item before it, read with that item."""
         self._end_code()
         is_inside = bool(self.blocks) and self._last_item == len(self.blocks) - 1
-        row = self.add(BlockKind.PARAGRAPH, text, intro=self._item if is_inside else -1)
+        row = self.add(BlockKind.PARAGRAPH, text, intro=self._item if is_inside else -1, line=line)
         self._last_item = row if is_inside and row >= 0 else self._last_item
         return row
 
