@@ -372,3 +372,8 @@ def test_the_cost_of_items_without_marks_grows_with_their_number(text):
         return lambda: blocks(whole)
 
     assert growth(work, least=20_000, most=160_000).ratio < LINEAR
+
+
+@pytest.mark.parametrize("mark", "•‣▪■◦●∗⁃*-+")
+def test_bullets_of_all_kinds_begin_items(mark):
+    assert kinds(f"We have:\n{mark} oars\n{mark} two masts") == "pii"

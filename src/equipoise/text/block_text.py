@@ -9,7 +9,7 @@ from equipoise.core.types import Block, BlockKind, Document
 
 Offsets = tuple[int, int]
 
-_MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|#\.\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
+_MARKER = re.compile(r"(?:[-*+•‣▪■◦●∗⁃#>]++\s++|#\.\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 
 
 def units_in(document: Document, start: int, end: int) -> Sequence[Offsets]:

@@ -26,7 +26,7 @@ _ODD_SPACE = re.compile(r"[^\S \n]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_CLOSERS = re.compile(r"[)\]}*_\"”’»]+(?=\s|\Z)")
 _MARKER = re.compile(
-    r"\s*+(?:>\s*+)?(?:[-*+•‣▪◦●]\s++)?(?:\(?(?:\d{1,3}+(?:\.\d{1,3}+)*+|[A-Za-z#])[.)])?\s*+\Z"
+    r"\s*+(?:>\s*+)?(?:[-*+•‣▪■◦●∗⁃]\s++)?(?:\(?(?:\d{1,3}+(?:\.\d{1,3}+)*+|[A-Za-z#])[.)])?\s*+\Z"
 )
 _ABBREVIATION = re.compile(
     r"\b(?:al|approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.lines import PageLine
 
-ITEM = re.compile(r"(?:[-*•▪◦●–‣∙·○■□]|\(?+\d{1,3}+[.)]|\(?+[a-zA-Z]\))\s")
+ITEM = re.compile(r"(?:[-*•▪◦●–‣∙·∗⁃○■□]|\(?+\d{1,3}+[.)]|\(?+[a-zA-Z]\))\s")
 _BULLETS = frozenset("*•▪◦●‣∙○■□")
 _CLOSING = '"”’)]¹²³⁴⁵⁶⁷⁸⁹⁰'
 _WINDOW = 8  # lines before and after, among which the edge of a column is looked for
