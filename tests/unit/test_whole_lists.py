@@ -83,6 +83,11 @@ def test_items_one_below_the_other_are_one_quote():
     ]
 
 
+def test_neighbours_of_a_document_without_blocks_stay_apart():
+    document = Document("d", "It is old. It is slow.", "d", "Gates", sentences=((0, 10), (11, 22)))
+    assert len(quotes_for_spans(document, document.sentences)) == 2
+
+
 def test_a_list_below_the_heading_that_is_asked_for():
     assert asked("list the state tags", LABELS, ["two sorts", "shut"]) == ITEMS
     assert not asked("list the state tags of the pier", LABELS, ["two sorts", "shut"])

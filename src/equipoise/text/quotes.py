@@ -113,7 +113,8 @@ def _is_one(document: Document, before: _Quote, after: _Quote) -> bool:
         return True
     end, start = before.chosen[-1][1], after.chosen[0][0]
     rows = range(document.block_row(end - 1), document.block_row(start) + 1)
-    listed = all(document.blocks[row].kind in (BlockKind.ITEM, BlockKind.ASIDE) for row in rows)
+    blocks = document.blocks[rows.start : rows.stop] if rows.start >= 0 else ()
+    listed = bool(blocks) and all(block.kind in (BlockKind.ITEM, BlockKind.ASIDE) for block in blocks)
     return listed and not units_in(document, end, start)
 
 
