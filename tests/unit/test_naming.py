@@ -368,5 +368,7 @@ It connects to a server.
 def test_a_section_that_is_named_with_its_kind_rules_out_what_is_said_elsewhere():
     assert "6600" not in left("What is the default port of the httpd output plugin?", OUTPUTS)
     assert "Its port" in left("What is the default port of the httpd output plugin?", OUTPUTS)
+    both = left("Is the httpd or the jack output plugin older?", OUTPUTS)
+    assert "Its port" in both and "connects" in both
     assert "6600" in left("What is the default port?", OUTPUTS)
     assert "6600" in left("Which port does httpd have?", OUTPUTS)  # httpd without its kind may be anything

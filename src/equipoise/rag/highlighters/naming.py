@@ -7,7 +7,7 @@ documents by others: else a stranger's title could silence them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -180,13 +180,18 @@ def _distinguishing_stems(
 
 def _stems_of_section(own: Path, path: Path, said: frozenset[str]) -> frozenset[str]:
     """The stems of a heading of `path`, all of which the question has with one of the heading above it ("the httpd
-    plugin" for httpd below "Output plugins"), if `own` lacks one; else empty."""
-    for above_it, heading in pairwise(path[1:]):
-        stems = content_stems(heading)
-        kind = content_stems(above_it) - stems
-        if stems and stems <= said and kind & said and not stems <= content_stems("\n".join(own)):
-            return stems
-    return frozenset()
+    plugin" for httpd below "Output plugins"), if `own` lacks one; else empty, and where it names `own` just so."""
+    ours, theirs = ([*_named_sections(one, said)] for one in (own, path))
+    held = content_stems("\n".join(own))
+    missing = (stems for stems in theirs if not stems <= held)
+    return next(missing, frozenset()) if all(stems in theirs for stems in ours) else frozenset()
+
+
+def _named_sections(path: Path, said: frozenset[str]) -> Iterator[frozenset[str]]:
+    """The stems of each heading that the question has together with a word of the heading above it."""
+    for kind, heading in pairwise(map(content_stems, path[1:])):
+        if heading and heading <= said and (kind - heading) & said:
+            yield heading
 
 
 def equally_matching_rows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
