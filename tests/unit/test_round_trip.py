@@ -144,7 +144,7 @@ def test_the_same_questions_have_the_same_answers(written, tmp_path):
         ("notes", lambda outline, row, texts: None, "the note is lost"),
         (
             "item",
-            lambda outline, text, level: outline.add(BlockKind.ITEM, text, level=1),
+            lambda outline, text, level, line: outline.add(BlockKind.ITEM, text, level=1),
             "an item has lost its zone",
         ),
     ],
