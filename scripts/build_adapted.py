@@ -37,10 +37,8 @@ SCALE = 2.0
 RANK = 16
 """Of the changes that are kept of whole learnt layers (benchmarks/LOG.md)."""
 HEAD = ("bert.pooler.dense", "classifier")
-LAYER, INNER = (
-    re.compile(r"(?<=bert\.encoder\.layer\.)\d+"),
-    "bert.encoder.layer.{}.intermediate.dense.weight",
-)
+LAYER = re.compile(r"(?<=bert\.encoder\.layer\.)\d+")
+INNER = "bert.encoder.layer.{}.intermediate.dense.weight"
 LARGE = 100_000
 """Bytes from which a tensor stays in the cross-encoder's file."""
 LIKENESS = 0.9
@@ -120,7 +118,8 @@ def read_layers(learnt: Path, source: Source) -> Source:
     """The cross-encoder's tables and the layers that the learnt ones began as, with the RANK greatest parts of what
     training changed in their matrices; pooler, classifier, biases and norms as they are learnt."""
     trained, before = load_safetensors(learnt.read_bytes()), base.float_tensors(source)
-    began = {number: _nearest(number, trained, before) for name in trained for number in LAYER.findall(name)}
+    numbers = {number for name in trained for number in LAYER.findall(name)}
+    began = {number: _nearest(number, trained, before) for number in numbers}
     matrices, changes = {}, {}
     for name, values in trained.items():
         place = name.removesuffix(".weight")

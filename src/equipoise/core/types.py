@@ -40,6 +40,11 @@ class Query:
     unknown: tuple[str, ...] = ()
     read: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def newest(self) -> str:
+        """What was asked last: a follow-up without the earlier question."""
+        return self.last or self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -99,7 +99,7 @@ class Gathering(Search):
         try:
             kept, query = await self.sift(query, retrieved, journal)
             if self.notice:
-                journal.note(notice=self.notice(query.last or query.text, kept.passages))
+                journal.note(notice=self.notice(query.newest, kept.passages))
             if not kept:
                 return replace(evidence, refused=nothing(journal))
             with journal.stage("highlight"):
@@ -114,7 +114,7 @@ class Gathering(Search):
             picked = with_correction_spans(proposal.spans, highlights, kept.documents)
             if len(picked) > len(proposal.spans):
                 highlights, dropped = read_highlights(picked, *shown)
-            highlights, outdated = without_outdated_quotes(query.last or query.text, highlights, kept)
+            highlights, outdated = without_outdated_quotes(query.newest, highlights, kept)
         journal.note(
             probability=proposal.probability,
             threshold=proposal.threshold,

@@ -36,7 +36,7 @@ def passage_scores(
 
     What has a score in the query is not read again. Raises ModelError.
     """
-    reading, stems = reader_of(reranker, query), content_stems(query.last or query.text)
+    reading, stems = reader_of(reranker, query), content_stems(query.newest)
     texts = [(search_text(passage), *named_entries(passage, stems)) for passage in passages]
     keys = [[(reading.name, text) for text in some] for some in texts]
     if new := [key for some in keys for key in some if key not in query.read]:
@@ -55,7 +55,7 @@ def reranked(reranker: Reranker, query: Query, candidates: Candidates) -> tuple[
     """
     if script_of(query.text):
         return candidates, query
-    most, stems = FOLLOWING if query.last else RERANKED, content_stems(query.last or query.text)
+    most, stems = FOLLOWING if query.last else RERANKED, content_stems(query.newest)
     behind = range(most, len(candidates))
     naming = [row for row in behind if named_entries(candidates.passages[row], stems)][:NAMING]
     first = [*range(min(most, len(candidates))), *naming]
@@ -134,7 +134,7 @@ class Search:
         found, and what the filter raises."""
         if isinstance(retrieved, ModelError):
             raise retrieved
-        found, outdated = without_outdated_passages(query.last or query.text, retrieved)
+        found, outdated = without_outdated_passages(query.newest, retrieved)
         if self.reranker is not None:
             with journal.stage("rerank"):
                 found, query = await asyncio.to_thread(reranked, self.reranker, query, found)

@@ -59,7 +59,7 @@ def by_author(query: Query, *, partition: Partition, encoder: Encoder, most: int
     (vector,) = encode_questions(encoder, [query.text])
     with partition.snapshot():
         authors = partition.authors()
-        words = list(dict.fromkeys(content_words(query.last or query.text)))[:MOST_TERMS]
+        words = list(dict.fromkeys(content_words(query.newest)))[:MOST_TERMS]
         ranked = terms(query.text)[:MOST_TERMS]
         rows = _rows_with({*words, *ranked}, partition, authors.ids)
         scores = _scores(query.text, partition, vector, authors.ids)

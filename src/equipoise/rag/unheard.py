@@ -17,7 +17,7 @@ _WORD = re.compile(r"[\w'’]+(?:-[\w'’]+)*+")
 def unheard(query: Query, passages: Sequence[Passage]) -> tuple[str, ...]:
     """The words of the question, as they were typed, that no document has, none of them so common that texts say it
     otherwise ("take"); numbers where what was read says nothing of them. At most MOST."""
-    asked, text = query.last or query.text, everything(passages)
+    asked, text = query.newest, everything(passages)
     common, days = stems_of(common_words()), {str(day) for _, day in dates(asked)}
     absent = {word for word in absent_words(query, text) if stem(word) not in common}
     absent |= {

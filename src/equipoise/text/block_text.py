@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from equipoise.core.types import Block, BlockKind, Document
+from equipoise.text.lines import BULLETS
 
 Offsets = tuple[int, int]
 
-_MARKER = re.compile(r"(?:[-*+•‣▪■◦●∗⁃#>]++\s++|#\.\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
+_MARKER = re.compile(rf"(?:[{BULLETS}#>]++\s++|#\.\s++|\[\d{{1,4}}+\]\s*+|\(?+\w{{1,3}}+[.)]\s++)*+")
 
 
 def units_in(document: Document, start: int, end: int) -> Sequence[Offsets]:

@@ -18,7 +18,9 @@ _COLUMNS = re.compile(r"(?:-{3,}+|={3,}+)(?:\s++(?:-{3,}+|={3,}+))++")
 _PROMPT = re.compile(r"\s*+(?:>>>|\.\.\.|\$)\ \S")
 _SECTION = re.compile(r"\s*+((?:\d++|[A-Z])(?:\.\d++)++)\.?+\s++[^\W\d_]")
 _ADDRESS = re.compile(r"\s*+(?=\S*?(?:\b0\b|\d{3}))\d{1,3}+(?:\.\d{1,3}+){3}+\s")
-_BULLET = re.compile(r"\s*+(?:[-*+•‣▪■◦●∗⁃]|\(?+\d{1,3}+\)|\(?+[a-z]\)|#\.)\s++\S")
+BULLETS = "-*+•‣▪■◦●∗⁃"
+"""Marks of items, for a class of a pattern."""
+_BULLET = re.compile(rf"\s*+(?:[{BULLETS}]|\(?+\d{{1,3}}+\)|\(?+[a-z]\)|#\.)\s++\S")
 _NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
 _ROUND = re.compile(r"\s*+o\s++\S")
 _NOTE = re.compile(r"\[\^[^\[\]\s]++\]:\s|\[fn:\w++\]\s")

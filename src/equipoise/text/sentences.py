@@ -13,6 +13,7 @@ import sentencex  # type: ignore[import-untyped]
 from equipoise.core.errors import InputError
 from equipoise.core.types import Block, BlockKind
 from equipoise.text.blocks import blocks
+from equipoise.text.lines import BULLETS
 from equipoise.text.months import GERMAN
 
 Offsets = tuple[int, int]
@@ -26,7 +27,7 @@ _ODD_SPACE = re.compile(r"[^\S \n]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_CLOSERS = re.compile(r"[)\]}*_\"”’»]+(?=\s|\Z)")
 _MARKER = re.compile(
-    r"\s*+(?:>\s*+)?(?:[-*+•‣▪■◦●∗⁃]\s++)?(?:\(?(?:\d{1,3}+(?:\.\d{1,3}+)*+|[A-Za-z#])[.)])?\s*+\Z"
+    rf"\s*+(?:>\s*+)?(?:[{BULLETS}]\s++)?(?:\(?(?:\d{{1,3}}+(?:\.\d{{1,3}}+)*+|[A-Za-z#])[.)])?\s*+\Z"
 )
 _ABBREVIATION = re.compile(
     r"\b(?:al|approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"

@@ -142,7 +142,7 @@ def calibration() -> Calibration:
 
 def features(query: Query, reading: Reading, decision: float) -> Floats:
     """The FEATURES (features,) of a reading with at least one window; `decision` is the decision model's logit."""
-    typed = query.last or query.text
+    typed = query.newest
     question = typed.lower() if typed.isupper() else typed
     every = everything(reading.passages)
     foreign = is_foreign(question)

@@ -74,7 +74,7 @@ class ReaderHighlighter:
     def read(self, query: Query, passages: Sequence[Passage]) -> Reading:
         """The passages read, without the windows about something else than what the question names. Raises
         ModelError."""
-        asked = query.last or query.text
+        asked = query.newest
         reading = read(query, passages, self.reranker, self.reader, off_topic_passages(asked, passages))
         return replace(reading, windows=tuple(on_topic_windows(asked, reading.windows)))
 

@@ -143,7 +143,7 @@ def read(
         if passage not in off_topic
     ]
     near = [(passage, score) for passage, score in scored if score >= scored[0][1] - BEHIND]
-    stems = content_stems(query.last or query.text)
+    stems = content_stems(query.newest)
     naming = [one for one in near[READ:] if named_entries(one[0], stems)]
     windows = windows_of(query.text, dict(near[:READ] + naming[:1]), reader_of(reader, query))
     return Reading(ranked, scores[order], distinct(windows))
